@@ -1,0 +1,163 @@
+/**
+ * The JSON domain: what may stand in a definition, a state, an event or a result.
+ *
+ * Invariants: values handed out by `cloneFrozenJson` and `freezeJson` are plain, acyclic, at most
+ * `MAX_JSON_DEPTH` deep and frozen at every level; a container they have frozen once is never
+ * walked or copied again (a WeakSet remembers it: `Object.isFrozen` is shallow).
+ */
+import { HoldfastTypeError } from './errors.ts';
+import { hasLoneSurrogate } from './text.ts';
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonArray = readonly JsonValue[];
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+export type JsonValue = JsonPrimitive | JsonArray | JsonObject;
+
+/** The deepest container nesting allowed; the root value is at depth 0. */
+export const MAX_JSON_DEPTH = 256;
+
+/** Thrown when a value is outside the JSON domain. `path` is a JSON pointer ('' is the root). */
+export class JsonValueError extends HoldfastTypeError {
+  readonly path: string;
+
+  constructor(path: string, what: string) {
+    super('INVALID_JSON_VALUE', `${path === '' ? '<root>' : path}: ${what}`, { path });
+    this.name = 'JsonValueError';
+    this.path = path;
+  }
+}
+
+const frozenByUs = new WeakSet<object>();
+
+/** True for a container that `cloneFrozenJson` or `freezeJson` has already checked and frozen. */
+export function isFrozenJson(value: object): boolean {
+  return frozenByUs.has(value);
+}
+
+/**
+ * A frozen deep copy of `value`. Throws `JsonValueError` (`INVALID_JSON_VALUE`) for anything that
+ * is not JSON. `-0` becomes `0`; `__proto__` stays an ordinary own key.
+ *
+ * @example cloneFrozenJson({ a: [1] }) // frozen { a: [1] }
+ */
+export function cloneFrozenJson<T = JsonValue>(value: unknown): T {
+  return walk(value, true, new Walk()) as T;
+}
+
+/**
+ * Like `cloneFrozenJson`, but freezes a value that the caller gives away in place where it can:
+ * nothing is copied except containers that hold a `-0`.
+ */
+export function freezeJson<T = JsonValue>(value: unknown): T {
+  return walk(value, false, new Walk()) as T;
+}
+
+/** Appends one key to a JSON pointer, escaping `~` and `/`. */
+export function jsonPointer(path: string, key: string | number): string {
+  return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** True for a plain JSON object (not null, not an array). */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Where a walk stands: the containers and keys between the root and the value in hand. */
+class Walk {
+  readonly keys: (string | number)[] = [];
+  readonly open: object[] = [];
+
+  path(): string {
+    return this.keys.reduce<string>((path, key) => jsonPointer(path, key), '');
+  }
+
+  refuse(what: string): never {
+    throw new JsonValueError(this.path(), what);
+  }
+}
+
+function walk(value: unknown, copy: boolean, at: Walk): JsonValue {
+  switch (typeof value) {
+    case 'boolean':
+      return value;
+    case 'string':
+      return hasLoneSurrogate(value) ? at.refuse('a string with a lone surrogate') : value;
+    case 'number':
+      if (!Number.isFinite(value)) at.refuse(`${value} is not a JSON number`);
+      return value === 0 ? 0 : value;
+    case 'object':
+      return value === null ? null : container(value, copy, at);
+    default:
+      return at.refuse(`${typeof value} is not a JSON value`);
+  }
+}
+
+function container(value: object, copy: boolean, at: Walk): JsonValue {
+  if (frozenByUs.has(value)) return value as JsonValue;
+  if (at.open.length > MAX_JSON_DEPTH) at.refuse(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (at.open.includes(value)) at.refuse('the value contains itself');
+  at.open.push(value);
+  const result = Array.isArray(value) ? array(value, copy, at) : object(value, copy, at);
+  at.open.pop();
+  Object.freeze(result);
+  frozenByUs.add(result);
+  return result;
+}
+
+function array(value: readonly unknown[], copy: boolean, at: Walk): JsonArray {
+  if (Object.getPrototypeOf(value) !== Array.prototype) at.refuse('not a plain array');
+  if (Object.keys(value).length !== value.length) at.refuse('a sparse array or extra properties');
+  if (Object.getOwnPropertySymbols(value).length > 0) at.refuse('a symbol key');
+  const result: JsonValue[] = [];
+  for (let index = 0; index < value.length; index += 1) {
+    at.keys.push(index);
+    result.push(walk(dataProperty(value, String(index), at), copy, at));
+    at.keys.pop();
+  }
+  return !copy && result.every((item, index) => Object.is(item, value[index]))
+    ? (value as JsonArray)
+    : result;
+}
+
+function object(value: object, copy: boolean, at: Walk): JsonObject {
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    at.refuse(`not a plain object (${prototype?.constructor?.name ?? 'class instance'})`);
+  }
+  if (Object.getOwnPropertySymbols(value).length > 0) at.refuse('a symbol key');
+  const result: Record<string, JsonValue> = {};
+  let same = !copy;
+  for (const key of Object.getOwnPropertyNames(value)) {
+    at.keys.push(key);
+    if (hasLoneSurrogate(key)) at.refuse('a key with a lone surrogate');
+    const before = dataProperty(value, key, at);
+    const after = walk(before, copy, at);
+    if (!Object.is(before, after)) same = false;
+    setOwn(result, key, after);
+    at.keys.pop();
+  }
+  return same ? (value as JsonObject) : result;
+}
+
+function dataProperty(value: object, key: string, at: Walk): unknown {
+  const property = Object.getOwnPropertyDescriptor(value, key);
+  if (property === undefined || !('value' in property)) at.refuse('an accessor property');
+  if (!property.enumerable) at.refuse('a property that is not enumerable');
+  return property.value;
+}
+
+/** Assigns an own key; `__proto__` becomes an ordinary property instead of the prototype. */
+export function setOwn(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  if (key !== '__proto__') {
+    target[key] = value;
+    return;
+  }
+  Object.defineProperty(target, key, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * The lease port: who may drive a run. Every grant of one key carries a greater fencing token than
+ * the one before, and the store refuses appends with an older one.
+ */
+
+/** Which process on which boot of which machine; enough to prove that it is dead. */
+export interface OwnerIdentity {
+  readonly id: string;
+  readonly host: string;
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  readonly pid: number;
+  /** The start time of the process as the kernel counts it: a reused pid has another. */
+  readonly startTime: string;
+}
+
+export interface LeaseGrant {
+  readonly key: string;
+  readonly owner: OwnerIdentity;
+  readonly fence: bigint;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface LeaseHeld {
+  readonly heldBy: OwnerIdentity;
+  readonly expiresAt: number;
+}
+
+export interface AcquireOptions {
+  /**
+   * `proven-dead`: an owner of the same pid namespace that is proven dead is replaced at once;
+   * `never`: only the expiry frees the lease.
+   */
+  readonly takeover: 'proven-dead' | 'never';
+}
+
+export interface LeaseStore {
+  /** Grants the lease, or says who holds it. The same owner acquiring again renews its grant. */
+  acquire(
+    key: string,
+    owner: OwnerIdentity,
+    ttlMs: number,
+    options: AcquireOptions,
+  ): Promise<LeaseGrant | LeaseHeld>;
+  /** A longer grant with the same fence. Throws `LEASE_LOST` once another holds or held it since. */
+  renew(grant: LeaseGrant, ttlMs: number): Promise<LeaseGrant>;
+  /** Frees the lease if this grant still holds it; else does nothing. */
+  release(grant: LeaseGrant): Promise<void>;
+}

@@ -1,0 +1,65 @@
+/**
+ * The run index port: one row a run, written in the append's own transaction, so that a host can
+ * list runs and find those that are due without reading a single stream.
+ */
+import type { IsoTime } from '../base/time.ts';
+
+/**
+ * `running`: something can be done now · `paused`: waits for a person, a signal or a deadline ·
+ * the rest are ends.
+ */
+export type RunStatus = 'running' | 'paused' | 'complete' | 'fail' | 'cancelled';
+
+/** What an append changes in its run's row; a key left out stays as it is. */
+export interface RunIndexUpdate {
+  readonly status?: RunStatus;
+  /** When the run has something to do by itself; null = nothing planned. */
+  readonly wakeAt?: IsoTime | null;
+  /** The graph definition's id; set by the first append. */
+  readonly graphId?: string;
+}
+
+export interface RunIndexRow {
+  readonly namespace: string;
+  readonly runId: string;
+  readonly graphId: string;
+  readonly status: RunStatus;
+  readonly wakeAt: IsoTime | null;
+  readonly createdAt: IsoTime;
+  readonly updatedAt: IsoTime;
+  /** The sequence of the stream's last event. */
+  readonly sequence: number;
+}
+
+export interface RunFilter {
+  readonly statuses?: readonly RunStatus[];
+  readonly graphId?: string;
+  /** Compared literally: `%` and `_` are ordinary characters. */
+  readonly runIdPrefix?: string;
+}
+
+export interface RunPage {
+  /** How many rows at most, 1–1000; 100 by default. */
+  readonly limit?: number;
+  /** The cursor of the page before. */
+  readonly cursor?: string;
+}
+
+export interface RunList {
+  readonly runs: readonly RunIndexRow[];
+  /** Absent on the last page. */
+  readonly cursor?: string;
+}
+
+export interface RunIndex {
+  /** Rows of this storage's namespace, newest first (`createdAt`, then run id). */
+  list(filter?: RunFilter, page?: RunPage): Promise<RunList>;
+  get(runId: string): Promise<RunIndexRow | null>;
+  /**
+   * Runs not ended that have something to do at `now`, oldest wake first: `wakeAt` ≤ now, or an
+   * `'end'` append has marked them due since the owner last wrote.
+   */
+  due(now: IsoTime): Promise<readonly RunIndexRow[]>;
+  /** Due or running runs whose lease is free or has run out at `now`. */
+  claimable(now: IsoTime): Promise<readonly RunIndexRow[]>;
+}

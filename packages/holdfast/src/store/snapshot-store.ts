@@ -1,0 +1,16 @@
+/** The snapshot port: saved folds, never ahead of their log. The newest two of a stream are kept. */
+import type { JsonValue } from '../base/json.ts';
+import type { StreamRef } from '../history/envelope.ts';
+
+export interface Snapshot {
+  /** The sequence of the last event folded into `body`. */
+  readonly sequence: number;
+  readonly body: JsonValue;
+}
+
+export interface SnapshotStore {
+  /** The newest readable snapshot, or null. A damaged one is passed over for the one before it. */
+  newest(stream: StreamRef): Promise<Snapshot | null>;
+  /** Saves a snapshot. Throws `SNAPSHOT_AHEAD` when its sequence is past the stream's end. */
+  save(stream: StreamRef, snapshot: Snapshot): Promise<void>;
+}
