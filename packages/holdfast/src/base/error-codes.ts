@@ -1,6 +1,7 @@
 /**
  * The closed table of error codes: what each means and what to do next. `docs/error-codes.md` is
- * generated from it. Each room has one section; a code stands once.
+ * generated from it. Each room has one section (`const name = {...} as const`, no
+ * `satisfies`: isolated declarations cannot carry it); a code stands once.
  */
 
 export interface ErrorCodeEntry {
@@ -25,8 +26,11 @@ const base = {
     meaning: 'A rule that the library itself must keep was broken.',
     next: 'Report it with the message: it is a fault of Holdfast.',
   },
-} as const satisfies Record<string, ErrorCodeEntry>;
+} as const;
 
-export const errorCodes = { ...base } as const;
+/** Every section, once here and once in the spread below: the compiler refuses a forgotten one. */
+type Sections = typeof base;
 
-export type ErrorCode = keyof typeof errorCodes;
+export type ErrorCode = keyof Sections;
+
+export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = { ...base };
