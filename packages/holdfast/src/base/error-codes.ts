@@ -28,9 +28,36 @@ const base = {
   },
 } as const;
 
+const expression = {
+  EXPRESSION_SYNTAX: {
+    meaning: 'The source of an expression or template cannot be read.',
+    next: 'Correct the source at the column named.',
+  },
+  EXPRESSION_UNKNOWN_NAME: {
+    meaning: 'An expression names a variable, field, node or function that does not exist.',
+    next: 'Use one of the names that this place offers.',
+  },
+  EXPRESSION_TYPE: {
+    meaning: 'An expression uses a value of the wrong type, or gives one.',
+    next: 'Correct the operand, or convert it with string(), double() or int().',
+  },
+  EXPRESSION_MISSING_KEY: {
+    meaning: 'An expression reads a key or list index that the value does not have.',
+    next: 'Test with has(), or supply the key.',
+  },
+  EXPRESSION_NOT_FINITE: {
+    meaning: 'Arithmetic in an expression gave no finite number.',
+    next: 'Guard the operand, for example `n == 0 ? 0 : total / n`.',
+  },
+  EXPRESSION_LIMIT: {
+    meaning: 'An expression or its evaluation is larger than the bounds allow.',
+    next: 'Shorten it, or do the work in a task.',
+  },
+} as const;
+
 /** Every section, once here and once in the spread below: the compiler refuses a forgotten one. */
-type Sections = typeof base;
+type Sections = typeof base & typeof expression;
 
 export type ErrorCode = keyof Sections;
 
-export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = { ...base };
+export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = { ...base, ...expression };
