@@ -55,9 +55,244 @@ const expression = {
   },
 } as const;
 
+const store = {
+  SEQUENCE_CONFLICT: {
+    meaning: 'The stream does not end where the append expected it to.',
+    next: 'Read the tail of the stream, fold it and decide again.',
+  },
+  STALE_FENCE: {
+    meaning: 'The fencing token is older than one that the stream has seen.',
+    next: 'Stop driving this run: another owner has taken it.',
+  },
+  DUPLICATE_EVENT_ID: {
+    meaning: 'An event with this id stands in the stream already.',
+    next: 'Leave it: it has been recorded; give a new event its own id.',
+  },
+  STORAGE_LIMIT_EXCEEDED: {
+    meaning: 'A payload, a batch or an artifact is larger than the storage policy allows.',
+    next: 'Store less, split it, or put large values into artifacts.',
+  },
+  KNOWN_SECRET: {
+    meaning: 'A value to be stored holds one of the known secrets.',
+    next: 'Remove the secret, or refer to it by name.',
+  },
+  INVALID_STORED_VALUE: {
+    meaning: 'A value offered to the store is not one it can keep.',
+    next: 'Correct the field named in the message.',
+  },
+  CORRUPT_EVENT_STREAM: {
+    meaning: 'A stored stream has a gap, or a record that cannot be read.',
+    next: 'Restore the store from a copy; nothing behind the named place can be trusted.',
+  },
+  COMPACTED: {
+    meaning: 'The events asked for were deleted by a compaction.',
+    next: 'Read the snapshot that stands in their place.',
+  },
+  COMPACTION_REFUSED: {
+    meaning: 'There is no durable snapshot at or after the place to compact to.',
+    next: 'Save a snapshot first.',
+  },
+  SNAPSHOT_AHEAD: {
+    meaning: 'A snapshot names a sequence past the end of its stream.',
+    next: 'Append the events first, then save the snapshot.',
+  },
+  LEASE_LOST: {
+    meaning: 'The lease was released, or another owner holds it or held it since.',
+    next: 'Stop driving this run, or acquire the lease again.',
+  },
+  ARTIFACT_NOT_FOUND: {
+    meaning: 'There is no artifact with this digest in this run.',
+    next: 'Check the namespace, the run and the digest.',
+  },
+  ARTIFACT_INTEGRITY: {
+    meaning: 'The stored bytes of an artifact are not those its reference names.',
+    next: 'Restore the store from a copy.',
+  },
+  STORE_BUSY: {
+    meaning: 'Other processes held the lock of the store for ten seconds.',
+    next: 'Try again; find the process that keeps the store locked.',
+  },
+  STORE_IO: {
+    meaning: 'The store could not be read or written; whether the write happened is unknown.',
+    next: 'Correct what the cause names, then send the identical batch again.',
+  },
+  STORE_FULL: {
+    meaning: 'There is no space left; nothing of this write was kept.',
+    next: 'Free some space and try again: the store goes on working.',
+  },
+  STORE_READ_ONLY: {
+    meaning: 'The directory or the file of the store may not be written.',
+    next: 'Correct its permissions, or choose another directory.',
+  },
+  STORE_CORRUPT: {
+    meaning: 'The file is damaged, cut off, or not a store of this library.',
+    next: 'Restore it from a copy, or choose another directory.',
+  },
+  STORE_POISONED: {
+    meaning: 'The disk failed to make a write durable, so this store is refused for good.',
+    next: 'Check the disk, then start a new process.',
+  },
+  STORE_SCHEMA_UNSUPPORTED: {
+    meaning: 'The store was written by a newer version of this library.',
+    next: 'Use that version, or a newer one.',
+  },
+  SQLITE_DRIVER_MISSING: {
+    meaning: 'Neither node:sqlite nor better-sqlite3 can be loaded.',
+    next: 'Use Node 22.13 or later, or run `npm install better-sqlite3@12`.',
+  },
+} as const;
+
 /** Every section, once here and once in the spread below: the compiler refuses a forgotten one. */
-type Sections = typeof base & typeof expression;
+const graph = {
+  INVALID_DEFINITION: {
+    meaning: 'A graph definition has the wrong shape.',
+    next: 'Correct the parts that the issues name.',
+  },
+  INVALID_VERSION: {
+    meaning: 'A version is no integer from 1.',
+    next: 'Use 1, 2, 3 and so on.',
+  },
+  DUPLICATE_NODE_ID: {
+    meaning: 'Two nodes of a graph have one id.',
+    next: 'Give each node an id of its own.',
+  },
+  DUPLICATE_EDGE_ID: {
+    meaning: 'Two edges of a graph have one id.',
+    next: 'Give each edge an id of its own.',
+  },
+  UNKNOWN_SOURCE_NODE: {
+    meaning: 'An edge begins at a node that does not exist.',
+    next: 'Name a declared node as the source, or declare it.',
+  },
+  UNKNOWN_TARGET_NODE: {
+    meaning: 'An edge ends at a node that does not exist.',
+    next: 'Name a declared node as the target, or declare it.',
+  },
+  UNKNOWN_NODE: {
+    meaning: 'A node id is not declared in the graph.',
+    next: 'Use the id of a declared node.',
+  },
+  INVALID_GRAPH_TYPE: {
+    meaning: 'A graph type breaks its contract.',
+    next: 'Correct the graph type; runGraphTypeConformance shows how it should behave.',
+  },
+  INVALID_GRAPH_COMMAND: {
+    meaning: 'A decision holds a command that is not allowed.',
+    next: 'Return dispatches, or exactly one pause, complete or fail, with exactly their fields.',
+  },
+  INVALID_GRAPH_EVENT: {
+    meaning: 'An event of a trace is not a graph event.',
+    next: 'Give exactly type, version and a JSON payload.',
+  },
+  DESCRIPTION_MISMATCH: {
+    meaning: 'A description does not name the nodes of its definition in their order.',
+    next: 'Describe every definition node once, in declaration order.',
+  },
+  INVALID_SHAPE: {
+    meaning: 'A part of a description or plan has the wrong type.',
+    next: 'Correct the part that the path names.',
+  },
+  MISSING_FIELD: {
+    meaning: 'A required field is missing.',
+    next: 'Add the field that the path names.',
+  },
+  UNKNOWN_FIELD: {
+    meaning: 'A field is not part of the shape.',
+    next: 'Remove the field that the path names, or correct its name.',
+  },
+  INVALID_TEXT: {
+    meaning: 'A text is blank or holds refused characters.',
+    next: 'Use text without control characters.',
+  },
+  INVALID_DIGEST: {
+    meaning: 'A digest has the wrong form.',
+    next: 'Use sha256: and 64 lower-case hex digits.',
+  },
+  INVALID_SCHEMA_VERSION: {
+    meaning: 'A description or plan is of an unknown schema version.',
+    next: 'Make it with this version of the library.',
+  },
+  DUPLICATE_ID: {
+    meaning: 'An id stands more than once in one list.',
+    next: 'Give each entry an id of its own.',
+  },
+  UNKNOWN_PHASE: {
+    meaning: 'A node names a phase that does not exist.',
+    next: 'Name a declared phase.',
+  },
+  UNKNOWN_LANE: {
+    meaning: 'A node names an execution lane that does not exist.',
+    next: 'Name a declared lane, or null.',
+  },
+  INVALID_PHASE_ASSIGNMENT: {
+    meaning: 'A node is not in exactly the one phase that it names.',
+    next: 'List each node in one phase and name that phase in the node.',
+  },
+  DUPLICATE_SUBSTITUTION: {
+    meaning: 'One execution target stands more than once among its stand-ins.',
+    next: 'Name each substitution and fallback once.',
+  },
+  INVALID_BOUND: {
+    meaning: 'A bound is malformed, out of range or contradicts another.',
+    next: 'Use a known value in range, or unknown with a reason.',
+  },
+  INVALID_REQUIREMENT: {
+    meaning: 'A graph requirement is malformed.',
+    next: 'Use memory: required or memory: unused.',
+  },
+  PACKAGE_NOT_ADMITTED: {
+    meaning: 'The package of a plan is not the one that the host admitted.',
+    next: 'Admit exactly this package: source, version and digest.',
+  },
+  INVALID_LANE_RESOLUTION: {
+    meaning: 'A plan does not resolve each execution lane exactly once.',
+    next: 'Resolve every declared lane and no other.',
+  },
+  UNKNOWN_SUBSTITUTION: {
+    meaning: 'A lane is resolved to a target that the graph does not know.',
+    next: 'Use the requested target or a known substitution.',
+  },
+  DUPLICATE_PERMISSION: {
+    meaning: 'A permission stands more than once.',
+    next: 'Name each permission once.',
+  },
+  PERMISSION_NOT_ADMITTED: {
+    meaning: 'A requested permission was not admitted with the same scope.',
+    next: 'Admit the permission with exactly the requested scope, or do not run the graph.',
+  },
+  RESOLVED_PLAN_MISMATCH: {
+    meaning: 'A resolved plan contradicts itself: it was changed after it was resolved.',
+    next: 'Resolve the plan again; never edit a stored one.',
+  },
+} as const satisfies Record<string, ErrorCodeEntry>;
+
+const flow = {
+  FLOW_NODE_FAILED: {
+    meaning: 'A node of a flow failed for good and no edge leaves its `error` output.',
+    next: 'Read the failure of the node named; fix it, give it retries, or connect its error output.',
+  },
+  FLOW_REJECTED: {
+    meaning: 'A flow ended by a no that leads nowhere, or in the middle of a loop.',
+    next: 'Connect the output named in the message, or accept the rejection as the result.',
+  },
+  FLOW_STEP_LIMIT: {
+    meaning: 'A dry run of a flow did not end within its step limit.',
+    next: 'Check the choices that keep its loops going, or allow more steps.',
+  },
+  INVALID_FLOW: {
+    meaning: 'A flow breaks a rule of the planner or of the node catalogue.',
+    next: 'Correct every issue listed; each names its node or edge and its place.',
+  },
+} as const satisfies Record<string, ErrorCodeEntry>;
+
+type Sections = typeof base & typeof expression & typeof store & typeof graph & typeof flow;
 
 export type ErrorCode = keyof Sections;
 
-export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = { ...base, ...expression };
+export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
+  ...base,
+  ...expression,
+  ...store,
+  ...graph,
+  ...flow,
+};

@@ -6,7 +6,7 @@
  */
 import type { JsonValue } from '../base/json.ts';
 import type { GraphCommand } from './commands.ts';
-import type { CompiledGraphDefinition, GraphDefinition } from './definition.ts';
+import type { AnyGraphDefinition, CompiledGraphDefinition, GraphDefinition } from './definition.ts';
 import type { GraphDescription, GraphDescriptionInput } from './description.ts';
 import type { GraphKernel } from './kernel.ts';
 
@@ -57,7 +57,7 @@ export interface GraphTypeCompilation<State, Event, Requirements extends GraphRe
 
 /** A kind of graph: seed 003, "Implement GraphType". */
 export interface GraphType<
-  Definition extends GraphDefinition = GraphDefinition,
+  Definition extends AnyGraphDefinition = GraphDefinition,
   State = JsonValue,
   Event = GraphEvent,
   Requirements extends GraphRequirements = GraphRequirements,
@@ -73,7 +73,7 @@ export interface GraphType<
 
 /** A graph ready to be folded and asked. All functions ignore extra arguments and `this`. */
 export interface CompiledGraphType<
-  Definition extends GraphDefinition = GraphDefinition,
+  Definition extends AnyGraphDefinition = GraphDefinition,
   State = JsonValue,
   Event = GraphEvent,
   Requirements extends GraphRequirements = GraphRequirements,
@@ -92,7 +92,8 @@ export interface CompiledGraphType<
 
 /** Any compiled graph, whatever its state and events are: what the executor takes. */
 export interface AnyCompiledGraph {
-  readonly definition: CompiledGraphDefinition<GraphDefinition>;
+  /** Its `value` is frozen JSON: `cloneFrozenJson(value)` types it as such without a copy. */
+  readonly definition: CompiledGraphDefinition<AnyGraphDefinition>;
   readonly requirements: GraphRequirements;
   readonly describe: () => GraphDescription;
   readonly validateNodeResult?: (nodeId: string, result: JsonValue) => NodeResultIssue | null;

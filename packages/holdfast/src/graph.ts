@@ -1,0 +1,68 @@
+/** `holdfast/graph`: the pure graph contract of seed 003. Browser-safe. */
+export {
+  canonicalJson,
+  digestJson,
+  type HashText,
+  isSha256Digest,
+  type Sha256Digest,
+} from './base/digest.ts';
+export {
+  type ErrorDetails,
+  HoldfastError,
+  HoldfastTypeError,
+  isHoldfastError,
+} from './base/errors.ts';
+export {
+  cloneFrozenJson,
+  type JsonArray,
+  type JsonObject,
+  type JsonPrimitive,
+  type JsonValue,
+  JsonValueError,
+  MAX_JSON_DEPTH,
+} from './base/json.ts';
+export type {
+  CompleteCommand,
+  DispatchCommand,
+  FailCommand,
+  GraphCommand,
+  PauseCommand,
+} from './graph/commands.ts';
+export { compileGraph } from './graph/compile.ts';
+export { defaultCursor, type FoldOperations } from './graph/cursor.ts';
+export { MAX_POSITION_BYTES, validateDecision } from './graph/decision.ts';
+export {
+  type AnyGraphDefinition,
+  type CompiledGraphDefinition,
+  compileGraphDefinition,
+  defineGraphDefinition,
+  type GraphDefinition,
+  type GraphEdge,
+  type GraphNode,
+} from './graph/definition.ts';
+export {
+  type GraphBounds,
+  type GraphDescription,
+  type GraphDescriptionInput,
+  type GraphEdgeDescription,
+  type GraphIdentity,
+  type GraphNodeDescription,
+  type GraphPermission,
+  type GraphPhaseDescription,
+  type GraphPolicies,
+  type PlanBound,
+  validateGraphDescription,
+} from './graph/description.ts';
+export type { ExecutionLaneDescription, ExecutionTarget } from './graph/execution-target.ts';
+export type {
+  AnyCompiledGraph,
+  CompiledGraphType,
+  GraphCursor,
+  GraphEvent,
+  GraphRequirements,
+  GraphType,
+  GraphTypeCompilation,
+  NodeResultIssue,
+} from './graph/graph-type.ts';
+export { createGraphKernel, type GraphKernel } from './graph/kernel.ts';
+export { type GraphIssue, GraphValidationError } from './graph/validation-error.ts';

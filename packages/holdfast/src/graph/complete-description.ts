@@ -1,0 +1,48 @@
+/** Completes what a graph type's `describe()` gives with what the compiler knows. */
+import type { AnyGraphDefinition, CompiledGraphDefinition } from './definition.ts';
+import {
+  type GraphDescription,
+  type GraphDescriptionInput,
+  validateGraphDescription,
+} from './description.ts';
+import type { GraphRequirements } from './graph-type.ts';
+import { GraphValidationError } from './validation-error.ts';
+
+/** What the compiler knows of the graph that is described. */
+export interface DescribedGraph {
+  readonly graphType: { readonly kind: string; readonly version: number };
+  readonly compiledDefinition: CompiledGraphDefinition<AnyGraphDefinition>;
+  readonly requirements: GraphRequirements;
+}
+
+/**
+ * The complete description, validated. Throws `GraphValidationError`: the description's own issues,
+ * or `DESCRIPTION_MISMATCH` when its nodes are not the definition's, in declaration order.
+ */
+export function completeDescription(
+  input: GraphDescriptionInput,
+  { graphType, compiledDefinition, requirements }: DescribedGraph,
+): GraphDescription {
+  const { id, definitionVersion, nodes, edges } = compiledDefinition.value;
+  const description = validateGraphDescription({
+    ...input,
+    schemaVersion: 1,
+    graph: {
+      id,
+      definitionVersion,
+      kind: graphType.kind,
+      typeVersion: graphType.version,
+      definitionDigest: compiledDefinition.digest,
+    },
+    edges: edges.map(({ id: edgeId, source, target }) => ({ id: edgeId, source, target })),
+    requirements,
+  });
+  const inOrder =
+    description.nodes.length === nodes.length &&
+    nodes.every((node, index) => node.id === description.nodes[index]?.id);
+  if (inOrder) return description;
+  const message = 'must name every definition node once, in declaration order';
+  throw new GraphValidationError('Graph description is invalid.', [
+    { code: 'DESCRIPTION_MISMATCH', path: '/nodes', message },
+  ]);
+}
