@@ -25,12 +25,15 @@ export function stop(what, next) {
   process.exit(1);
 }
 
-/** Installs (if needed) and builds; ends the process with advice when either fails. */
-export async function prepare() {
+/**
+ * Installs (if needed) and builds; ends the process with advice when either fails. `project` is
+ * the TypeScript project to build with all it rests on; without it, everything is built.
+ */
+export async function prepare(project = '.') {
   refuseOldNode();
   await install();
   await repairNativeDriver();
-  await build();
+  await build(project);
 }
 
 function refuseOldNode() {
@@ -85,10 +88,10 @@ function nativeDriverOpens() {
   }
 }
 
-async function build() {
+async function build(project) {
   const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const started = performance.now();
-  const code = await runCommand(process.execPath, [tsc, '-b']);
+  const code = await runCommand(process.execPath, [tsc, '-b', project]);
   if (code !== 0) {
     stop(
       'The build failed: the errors above name file and line.',
