@@ -65,4 +65,16 @@ export type {
   NodeResultIssue,
 } from './graph/graph-type.ts';
 export { createGraphKernel, type GraphKernel } from './graph/kernel.ts';
+export {
+  type GraphAdmission,
+  type GraphPackageIdentity,
+  type LaneResolution,
+  type PlanResolution,
+  type ResolvedExecutionLane,
+  type ResolvedPlan,
+  type ResolvedPlanSnapshot,
+  resolveGraphPlan,
+} from './graph/plan.ts';
+export type { PreflightLanePolicy, RunPreflightPolicy } from './graph/preflight-policy.ts';
+export { validateResolvedPlan } from './graph/validate-plan.ts';
 export { type GraphIssue, GraphValidationError } from './graph/validation-error.ts';

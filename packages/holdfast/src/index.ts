@@ -1,5 +1,7 @@
 /** `holdfast`: the whole library, as its doors show it. */
 
+// Host bindings of a graph
+export type { GraphBindings } from './attempt/graph-bindings.ts';
 // The graph contract
 export {
   type AnyCompiledGraph,
@@ -21,6 +23,7 @@ export {
   type ExecutionTarget,
   type FailCommand,
   type FoldOperations,
+  type GraphAdmission,
   type GraphBounds,
   type GraphCommand,
   type GraphCursor,
@@ -35,6 +38,7 @@ export {
   type GraphKernel,
   type GraphNode,
   type GraphNodeDescription,
+  type GraphPackageIdentity,
   type GraphPermission,
   type GraphPhaseDescription,
   type GraphPolicies,
@@ -52,12 +56,28 @@ export {
   type JsonPrimitive,
   type JsonValue,
   JsonValueError,
+  type LaneResolution,
   MAX_JSON_DEPTH,
   MAX_POSITION_BYTES,
   type NodeResultIssue,
   type PauseCommand,
   type PlanBound,
+  type PlanResolution,
+  type PreflightLanePolicy,
+  type ResolvedExecutionLane,
+  type ResolvedPlan,
+  type ResolvedPlanSnapshot,
+  type RunPreflightPolicy,
+  resolveGraphPlan,
   type Sha256Digest,
   validateDecision,
   validateGraphDescription,
+  validateResolvedPlan,
 } from './graph.ts';
+export type {
+  Memory,
+  MemoryCommand,
+  MemoryError,
+  MemoryErrorCode,
+  MemoryResult,
+} from './memory/memory.ts';
