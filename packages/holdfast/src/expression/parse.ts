@@ -71,6 +71,9 @@ const MACROS: ReadonlySet<string> = new Set<MacroName>([
   'map',
 ]);
 
+/** `math.floor(x)` is a function of this namespace, never a method of a variable `math`. */
+const MATH_NAMESPACE = 'math';
+
 /** Turns the parser's tree into ours, counting nodes, depth and macro nesting. */
 class Conversion {
   readonly #source: SourceText;
@@ -181,6 +184,17 @@ class Conversion {
 
   #method(name: string, args: readonly ASTNode[], start: number, depth: number): Syntax {
     if (isMacro(name)) return this.#macro(name, args, start, depth);
+    const [target, ...rest] = args;
+    if (target?.op === 'id' && target.args === MATH_NAMESPACE) {
+      const numbers = rest.map((argument) => this.convert(argument, depth + 1));
+      return {
+        kind: 'call',
+        name: `${MATH_NAMESPACE}.${name}`,
+        method: false,
+        args: numbers,
+        start,
+      };
+    }
     const parts = args.map((argument) => this.convert(argument, depth + 1));
     return { kind: 'call', name, method: true, args: parts, start };
   }
