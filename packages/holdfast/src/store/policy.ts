@@ -1,10 +1,11 @@
 /** How much one run may store. */
+import { StorageError } from './storage-error.ts';
 
 export interface RunStoragePolicy {
   readonly schemaVersion: 1;
   /** The largest payload of one event, in bytes of its JSON text. */
   readonly maxEventPayloadBytes: number;
-  /** The largest batch of one append, in bytes; at least `maxEventPayloadBytes`. */
+  /** The largest sum of the payloads of one append, in bytes; at least `maxEventPayloadBytes`. */
   readonly maxAppendBatchBytes: number;
   readonly maxArtifactBytes: number;
   readonly maxTotalArtifactBytesPerRun: number;
@@ -30,3 +31,40 @@ export const defaultStoragePolicy: RunStoragePolicy = Object.freeze({
     freeText: 'redact-before-hash',
   }),
 });
+
+const SIZES = [
+  'maxEventPayloadBytes',
+  'maxAppendBatchBytes',
+  'maxArtifactBytes',
+  'maxTotalArtifactBytesPerRun',
+] as const;
+
+/** Throws `INVALID_OPTION` for a policy that no store can keep. */
+export function checkStoragePolicy(policy: RunStoragePolicy): void {
+  const given = policy?.sensitiveContent;
+  const fault =
+    SIZES.map((name) => sizeFault(name, policy?.[name])).find((found) => found !== null) ??
+    (policy.schemaVersion !== 1 ? 'schemaVersion must be 1' : null) ??
+    (policy.retention !== 'until-run-delete' ? "retention must be 'until-run-delete'" : null) ??
+    (given?.marked !== 'reject' || given.exact !== 'reject'
+      ? 'sensitiveContent must reject'
+      : null) ??
+    (given?.freeText !== 'redact-before-hash' ? 'sensitiveContent.freeText is unknown' : null) ??
+    orderFault(policy);
+  if (fault !== null) throw new StorageError('INVALID_OPTION', `Storage policy: ${fault}.`);
+}
+
+function sizeFault(name: string, size: unknown): string | null {
+  return Number.isSafeInteger(size) && Number(size) > 0
+    ? null
+    : `${name} must be a positive number of bytes, not ${String(size)}`;
+}
+
+function orderFault(policy: RunStoragePolicy): string | null {
+  if (policy.maxAppendBatchBytes < policy.maxEventPayloadBytes) {
+    return 'maxAppendBatchBytes is smaller than maxEventPayloadBytes';
+  }
+  return policy.maxTotalArtifactBytesPerRun < policy.maxArtifactBytes
+    ? 'maxTotalArtifactBytesPerRun is smaller than maxArtifactBytes'
+    : null;
+}
