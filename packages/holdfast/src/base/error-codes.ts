@@ -264,7 +264,7 @@ const graph = {
     meaning: 'A resolved plan contradicts itself: it was changed after it was resolved.',
     next: 'Resolve the plan again; never edit a stored one.',
   },
-} as const satisfies Record<string, ErrorCodeEntry>;
+} as const;
 
 const flow = {
   FLOW_NODE_FAILED: {
@@ -283,9 +283,21 @@ const flow = {
     meaning: 'A flow breaks a rule of the planner or of the node catalogue.',
     next: 'Correct every issue listed; each names its node or edge and its place.',
   },
+} as const;
+
+const testing = {
+  CONFORMANCE_FAILED: {
+    meaning: 'A conformance kit found that an implementation breaks its contract.',
+    next: 'Correct the implementation; each failure names its case and what was seen.',
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
-type Sections = typeof base & typeof expression & typeof store & typeof graph & typeof flow;
+type Sections = typeof base &
+  typeof expression &
+  typeof store &
+  typeof graph &
+  typeof testing &
+  typeof flow;
 
 export type ErrorCode = keyof Sections;
 
@@ -294,5 +306,6 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...expression,
   ...store,
   ...graph,
+  ...testing,
   ...flow,
 };
