@@ -1,8 +1,8 @@
 /**
  * Compiles the same sources with TypeScript 7, as a second opinion.
  *
- * It works on a copy below `.ci-out`, so that the first compiler's output and its build records stay
- * as they are. The copy borrows every installed package except the workspaces themselves.
+ * It works on a copy below `.ci-out`, so that the first compiler's output and its build records
+ * stay as they are. The copy borrows every installed package except the workspaces themselves.
  */
 import {
   cpSync,

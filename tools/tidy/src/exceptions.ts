@@ -13,7 +13,17 @@ export interface Exception {
   readonly reason: string;
 }
 
+const systemClock = 'packages/holdfast/src/store/system-clock.ts';
+
 export const exceptions: readonly Exception[] = [
+  ...['Date.now', 'setTimeout', 'setImmediate'].map(
+    (subject): Exception => ({
+      rule: 'banned-call',
+      path: systemClock,
+      subject,
+      reason: 'It is the Clock port over the real machine.',
+    }),
+  ),
   {
     rule: 'default-export',
     path: 'vitest.config.ts',
