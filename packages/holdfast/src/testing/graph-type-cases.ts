@@ -1,4 +1,5 @@
 /** The cases of the graph-type kit that hold operations against the fixture's expectations. */
+import { isHoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import { compileGraph } from '../graph/compile.ts';
@@ -125,10 +126,10 @@ function refusal(fixture: AnyFixture, definition: unknown): unknown {
   try {
     compileGraph(fixture.graphType, definition as AnyGraphDefinition);
   } catch (error) {
-    if (error instanceof Error && error.name === 'GraphValidationError' && 'issues' in error) {
-      return error.issues;
-    }
-    throw error;
+    if (!(error instanceof Error) || error.name !== 'GraphValidationError') throw error;
+    // The graph type itself broke its contract: that is no refusal of the definition.
+    if (!('issues' in error) || isHoldfastError(error, 'INVALID_GRAPH_TYPE')) throw error;
+    return error.issues;
   }
   return null;
 }
