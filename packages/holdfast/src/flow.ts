@@ -1,5 +1,39 @@
 /** The door `holdfast/flow`: the planner, its catalogue and its checks. Pure, browser-safe. */
 
+// Expressions
+export {
+  type CompiledExpression,
+  compileCondition,
+  compileExpression,
+  compileList,
+  type ExpressionOptions,
+} from './expression/compile.ts';
+export type { ExpressionValues } from './expression/evaluate.ts';
+export {
+  ExpressionError,
+  type ExpressionErrorCode,
+  type ExpressionPlace,
+} from './expression/expression-error.ts';
+export {
+  checkExpression,
+  checkTemplateValue,
+  type ExpressionIssue,
+} from './expression/issues.ts';
+export type { ExpressionKind } from './expression/prepared.ts';
+export { expressionReferences } from './expression/references.ts';
+export { type ExpressionScope, flowExpressionScope } from './expression/scope.ts';
+export { compileTemplate } from './expression/template.ts';
+export { type CompiledTemplateValue, compileTemplateValue } from './expression/template-value.ts';
+// The node catalogue
+export {
+  branchesOf,
+  configSources,
+  isNodeType,
+  nodeTypes,
+  outputsOf,
+  runsUserCode,
+  validateConfig,
+} from './flow/catalogue.ts';
 // The planner of seed 004
 export {
   beginNode,
@@ -9,6 +43,7 @@ export {
   markRunning,
   markWaiting,
 } from './flow/complete.ts';
+export type { ConfigIssue, ConfigSource, SourceKind } from './flow/config-fields.ts';
 export {
   type DryRun,
   type DryRunChoice,
@@ -16,6 +51,12 @@ export {
   type DryRunOptions,
   dryRun,
 } from './flow/dry-run.ts';
+// Validation
+export type {
+  CheckExpression,
+  ExpressionFault,
+  FlowExpressionScope,
+} from './flow/expression-port.ts';
 export {
   type CanvasPlace,
   edgeHandle,
@@ -25,7 +66,26 @@ export {
   isBackEdge,
   topologyKey,
 } from './flow/flow-graph.ts';
+export type { FlowIssueCode, GraphIssue, GraphIssues } from './flow/graph-issue.ts';
 export { loopRegion } from './flow/loop-region.ts';
+export {
+  type ApprovalConfig,
+  type ContinueAsNewConfig,
+  type DelayConfig,
+  type LoopConfig,
+  type MapConfig,
+  type NodeConfigs,
+  type NodeType,
+  nodeDefaults,
+  type RetryConfig,
+  type SignalConfig,
+  type SubflowConfig,
+  type SwitchCase,
+  type SwitchConfig,
+  type TaskConfig,
+  type TypedNode,
+  type UndoConfig,
+} from './flow/node-config.ts';
 export {
   type PlanOutcome,
   type PlanRejection,
@@ -46,3 +106,4 @@ export {
   parseFlowPosition,
   stepKey,
 } from './flow/step-key.ts';
+export { type ValidateGraphOptions, validateGraph } from './flow/validate-graph.ts';

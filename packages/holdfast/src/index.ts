@@ -2,6 +2,32 @@
 
 // Host bindings of a graph
 export type { GraphBindings } from './attempt/graph-bindings.ts';
+// Errors: the closed table
+export { type ErrorCode, type ErrorCodeEntry, errorCodes } from './base/error-codes.ts';
+// Expressions
+export {
+  type CompiledExpression,
+  compileCondition,
+  compileExpression,
+  compileList,
+  type ExpressionOptions,
+} from './expression/compile.ts';
+export type { ExpressionValues } from './expression/evaluate.ts';
+export {
+  ExpressionError,
+  type ExpressionErrorCode,
+  type ExpressionPlace,
+} from './expression/expression-error.ts';
+export {
+  checkExpression,
+  checkTemplateValue,
+  type ExpressionIssue,
+} from './expression/issues.ts';
+export type { ExpressionKind } from './expression/prepared.ts';
+export { expressionReferences } from './expression/references.ts';
+export { type ExpressionScope, flowExpressionScope } from './expression/scope.ts';
+export { compileTemplate } from './expression/template.ts';
+export { type CompiledTemplateValue, compileTemplateValue } from './expression/template-value.ts';
 // The graph contract
 export {
   type AnyCompiledGraph,

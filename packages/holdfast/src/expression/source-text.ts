@@ -1,6 +1,7 @@
 /**
  * The source of one expression and where it stands: alone, or inside a longer template text.
  */
+import { HoldfastTypeError } from '../base/errors.ts';
 import {
   ExpressionError,
   type ExpressionErrorCode,
@@ -15,6 +16,9 @@ export class SourceText {
 
   /** `offset`: where `text` begins in `whole.text`. */
   constructor(text: string, whole: ExpressionText, offset: number) {
+    if (typeof text !== 'string') {
+      throw new HoldfastTypeError('INVALID_OPTION', 'The source of an expression is not a string');
+    }
     this.text = text;
     this.#whole = whole;
     this.#offset = offset;

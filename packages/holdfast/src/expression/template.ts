@@ -5,6 +5,7 @@
  */
 import { canonicalText } from '../base/digest.ts';
 import type { JsonValue } from '../base/json.ts';
+import { hasLoneSurrogate } from '../base/text.ts';
 import { Budget } from './budget.ts';
 import type { CompiledExpression, ExpressionOptions } from './compile.ts';
 import type { ExpressionValues } from './evaluate.ts';
@@ -72,6 +73,10 @@ function scanWithin(whole: ExpressionText): readonly TemplatePart[] {
   if (whole.text.length > MAX_TEMPLATE_LENGTH) {
     const reason = `The template is longer than ${MAX_TEMPLATE_LENGTH} characters`;
     throw new ExpressionError('EXPRESSION_LIMIT', reason, whole, 0);
+  }
+  if (hasLoneSurrogate(whole.text)) {
+    const reason = 'The template holds half of a surrogate pair';
+    throw new ExpressionError('EXPRESSION_SYNTAX', reason, whole, 0);
   }
   const parts = scanTemplate(whole);
   const extra = parts.filter((part) => part.kind === 'place')[MAX_TEMPLATE_PLACES];
