@@ -54,6 +54,21 @@ export function freezeJson<T = JsonValue>(value: unknown): T {
   return walk(value, false, new Walk()) as T;
 }
 
+/**
+ * Freezes what `JSON.parse` has just returned: such a value is plain and acyclic by construction,
+ * so nothing is checked. For readers of text that was written from checked values only.
+ */
+export function freezeParsedJson(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (const item of value) freezeParsedJson(item);
+  } else {
+    for (const key of Object.keys(value)) freezeParsedJson((value as JsonObject)[key] as JsonValue);
+  }
+  frozenByUs.add(value);
+  return Object.freeze(value);
+}
+
 /** Appends one key to a JSON pointer, escaping `~` and `/`. */
 export function jsonPointer(path: string, key: string | number): string {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;

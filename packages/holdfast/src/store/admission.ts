@@ -10,6 +10,7 @@ import { boundedIdentifierFault, identifierFault, isStreamName } from '../base/i
 import { cloneFrozenJson, isFrozenJson, type JsonValue } from '../base/json.ts';
 import { truncateText, utf8Length } from '../base/text.ts';
 import { isIsoTime } from '../base/time.ts';
+import type { RecordedEvent } from '../history/codec.ts';
 import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts';
 import type { AppendOptions } from './event-store.ts';
 import { jsonExceeds } from './json-size.ts';
@@ -20,15 +21,7 @@ import type { Snapshot } from './snapshot-store.ts';
 import { StorageError } from './storage-error.ts';
 
 /** An event that passed the door; `id` is null where the store derives it. */
-export interface AdmittedEvent {
-  readonly id: string | null;
-  readonly type: string;
-  readonly version: number;
-  readonly timestamp: string;
-  readonly correlationId: string;
-  readonly causationId: string | null;
-  readonly payload: JsonValue;
-}
+export type AdmittedEvent = RecordedEvent;
 
 /** What one append may hold besides its events, checked. */
 export interface AdmittedAppend {
