@@ -279,9 +279,82 @@ const flow = {
     meaning: 'A dry run of a flow did not end within its step limit.',
     next: 'Check the choices that keep its loops going, or allow more steps.',
   },
-  INVALID_FLOW: {
-    meaning: 'A flow breaks a rule of the planner or of the node catalogue.',
-    next: 'Correct every issue listed; each names its node or edge and its place.',
+  INVALID_FLOW_SHAPE: {
+    meaning: 'A part of a flow is missing or has the wrong type.',
+    next: 'Give the flow a list of nodes {id, type, config} and a list of edges {id, source, target}.',
+  },
+  UNKNOWN_NODE_TYPE: {
+    meaning: 'A node has a type that the catalogue does not hold.',
+    next: 'Use one of the types that the message lists.',
+  },
+  INVALID_NODE_CONFIG: {
+    meaning: 'A field of a node configuration is missing, unknown or wrong.',
+    next: 'Correct the field at the path given.',
+  },
+  INVALID_EXPRESSION: {
+    meaning: 'An expression or template of a flow cannot be compiled or names what is not there.',
+    next: 'Correct it at the column given.',
+  },
+  TRIGGER_COUNT: {
+    meaning: 'A flow does not have exactly one trigger.',
+    next: 'Keep one node of type trigger.',
+  },
+  UNKNOWN_EDGE_NODE: {
+    meaning: 'An edge of a flow begins or ends at a node that does not exist.',
+    next: 'Correct the id, or remove the edge.',
+  },
+  UNKNOWN_OUTPUT: {
+    meaning: 'An edge leaves a node from an output that the node does not have.',
+    next: 'Use one of the outputs that the message lists.',
+  },
+  NEXT_INTO_NON_LOOP: {
+    meaning: 'An edge leads to `next` of a node that is no loop.',
+    next: 'Lead it to a control.loop, or drop its target handle.',
+  },
+  EDGE_INTO_TRIGGER: {
+    meaning: 'An edge leads into the trigger.',
+    next: 'Remove it: a flow begins at its trigger once.',
+  },
+  FORWARD_CYCLE: {
+    meaning: 'Forward edges of a flow form a cycle.',
+    next: 'Repeat through a control.loop and its next input instead.',
+  },
+  NO_FORWARD_INPUT: {
+    meaning: 'No forward edge leads to a node, so it could never start.',
+    next: 'Connect it, or remove it.',
+  },
+  NEXT_FROM_OUTSIDE: {
+    meaning: 'An edge leads to `next` of a loop from outside its body.',
+    next: 'Lead it from a node of the body, or to the loop itself.',
+  },
+  NEXT_FROM_INNER_LOOP: {
+    meaning: 'An edge leads to `next` of an outer loop from the body of an inner one.',
+    next: 'Leave the inner loop by its done output first.',
+  },
+  LOOP_WITHOUT_BODY: {
+    meaning: 'A loop has nothing on its body output.',
+    next: 'Connect a body that leads back to next.',
+  },
+  NEXT_UNREACHABLE: {
+    meaning: 'A node in the body of a loop cannot reach its next.',
+    next: 'Lead the node on to the next of its loop.',
+  },
+  EDGE_INTO_BODY: {
+    meaning:
+      'An edge leads into the body of a loop from a node that need not be settled before it begins.',
+    next: 'Lead it to the loop itself.',
+  },
+  LOOPS_OVERLAP: {
+    meaning: 'A node would be in the bodies of two loops of which neither is inside the other.',
+    next: 'Give each loop a body of its own, or put one loop inside the other.',
+  },
+  DUPLICATE_EDGE: {
+    meaning: 'Two edges of a flow connect the same output and input (a warning).',
+    next: 'Remove one of them.',
+  },
+  NO_OUTGOING_EDGE: {
+    meaning: 'Nothing follows a node that has outputs (a warning): the run ends there.',
+    next: 'Connect it, or leave it so on purpose.',
   },
 } as const;
 

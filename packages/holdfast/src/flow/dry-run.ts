@@ -3,15 +3,16 @@
  * function in place of execution. The editor's dry run and the tests' `simulate` are this.
  */
 import { HoldfastError } from '../base/errors.ts';
+import { branchesOf } from './catalogue.ts';
 import { beginNode, completeLoop, completeNode, failNode } from './complete.ts';
-import { type FlowGraph, LOOP_TYPE, OUT_HANDLE } from './flow-graph.ts';
+import { type FlowGraph, type FlowNode, LOOP_TYPE } from './flow-graph.ts';
 import { type PlanOutcome, planOutcome } from './outcome.ts';
 import { initPlan, type PlanState, planNode } from './plan-state.ts';
 import { readyNodes } from './ready.ts';
 
 /**
  * Stands in for execution: the outputs a node chooses, `next` for a loop, or `'fail'`. Undefined
- * is `['out']`, and for a loop its guard alone: `iteration <= maxIterations`.
+ * is the first output of its type, and for a loop its guard alone: `iteration <= maxIterations`.
  */
 export type DryRunChoice = readonly string[] | boolean | 'fail' | undefined;
 
@@ -46,7 +47,7 @@ export function dryRun(
   { maxSteps = MAX_STEPS }: DryRunOptions = {},
 ): DryRun {
   const plan = initPlan(graph);
-  const types = new Map(graph.nodes.map((node) => [node.id, node]));
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
   const order: string[] = [];
   const keys: string[] = [];
   for (;;) {
@@ -56,39 +57,43 @@ export function dryRun(
       order.push(id);
       keys.push(beginNode(plan, id));
     }
-    if (order.length > maxSteps) {
-      const last = ready[0] ?? '';
-      throw new HoldfastError(
-        'FLOW_STEP_LIMIT',
-        `The flow did not end within ${maxSteps} steps; the last node was ${JSON.stringify(last)}.`,
-        { maxSteps, nodeId: last },
-      );
+    if (order.length > maxSteps) throw stepLimit(maxSteps, ready[0] ?? '');
+    for (const id of ready) {
+      const node = nodes.get(id);
+      if (node !== undefined) finish(graph, plan, { node, choose });
     }
-    for (const id of ready) finish(graph, plan, id, choose);
   }
   return { order, keys, plan, outcome: planOutcome(graph, plan) };
-
-  function finish(flow: FlowGraph, state: PlanState, id: string, pick: DryRunChoose): void {
-    const { runs, iteration } = planNode(state, id);
-    const choice = iteration === undefined ? pick(id, runs) : pick(id, runs, iteration);
-    const node = types.get(id);
-    if (choice === 'fail') failNode(flow, state, id);
-    else if (node?.type === LOOP_TYPE && !Array.isArray(choice)) {
-      const max = Number(node.config['maxIterations'] ?? 0);
-      completeLoop(
-        flow,
-        state,
-        id,
-        choice === undefined ? (iteration ?? 0) <= max : choice === true,
-      );
-    } else completeNode(flow, state, id, branchesOf(choice, node?.type));
-  }
 }
 
-function branchesOf(choice: DryRunChoice, type: string | undefined): readonly string[] {
+interface Begun {
+  readonly node: FlowNode;
+  readonly choose: DryRunChoose;
+}
+
+function finish(graph: FlowGraph, plan: PlanState, { node, choose }: Begun): void {
+  const { id, type, config } = node;
+  const { runs, iteration } = planNode(plan, id);
+  const choice = iteration === undefined ? choose(id, runs) : choose(id, runs, iteration);
+  if (choice === 'fail') failNode(graph, plan, id);
+  else if (type === LOOP_TYPE && (choice === undefined || typeof choice === 'boolean')) {
+    const goesOn = (iteration ?? 0) <= Number(config['maxIterations'] ?? 0);
+    completeLoop(graph, plan, id, choice ?? goesOn);
+  } else completeNode(graph, plan, id, chosenOutputs(choice, node));
+}
+
+function stepLimit(maxSteps: number, nodeId: string): HoldfastError {
+  return new HoldfastError(
+    'FLOW_STEP_LIMIT',
+    `The flow did not end within ${maxSteps} steps; it was about to run ${JSON.stringify(nodeId)}.`,
+    { maxSteps, nodeId },
+  );
+}
+
+function chosenOutputs(choice: DryRunChoice, node: FlowNode): readonly string[] {
   if (Array.isArray(choice)) return choice as readonly string[];
   if (typeof choice === 'boolean') return [String(choice)];
-  return type === 'end' || type === 'continue-as-new' ? [] : [OUT_HANDLE];
+  return branchesOf(node).slice(0, 1);
 }
 
 function hasFailed(plan: PlanState): boolean {
