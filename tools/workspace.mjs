@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,8 +56,14 @@ function isInstalled(digest) {
 async function install() {
   const digest = createHash('sha256').update(readFileSync(lockFile)).digest('hex');
   if (!isInstalled(digest)) {
-    say('Installing dependencies (npm ci). The first time this can take a minute or two.');
-    const code = await runCommand(npm(), ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+    say('Installing dependencies (npm ci) ...');
+    const code = await runCommand(npm(), [
+      'ci',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ]);
     if (code !== 0) {
       stop('The dependencies could not be installed.', 'Check the network, then run `npm ci`.');
     }
@@ -66,12 +72,13 @@ async function install() {
 }
 
 /**
- * Node 22.13 and later bring SQLite along. Before that the optional `better-sqlite3` is needed,
- * and its binary fits one Node version only: after a change of Node it is compiled again.
+ * Node 22.13 and later bring SQLite along, so nothing native is built there. Before that the
+ * optional `better-sqlite3` is needed. Its binary fits one Node version only: after a change of
+ * Node it is built again.
  */
 async function repairNativeDriver() {
-  if (process.getBuiltinModule?.('node:sqlite') !== undefined || nativeDriverOpens()) return;
-  say('Compiling better-sqlite3 for this Node (about a minute).');
+  if (isBuiltin('node:sqlite') || nativeDriverOpens()) return;
+  say('Building better-sqlite3 for this Node, once (about a minute) ...');
   await runCommand(npm(), ['rebuild', 'better-sqlite3', '--loglevel=error']);
   if (nativeDriverOpens()) return;
   say('better-sqlite3 does not load, so nothing can be stored on disk with this Node.');
