@@ -110,6 +110,35 @@ describe('missing keys', () => {
   });
 });
 
+describe('refused in a run', () => {
+  test.each([
+    'input.xs[1.5]',
+    'input.xs["0"]',
+    'input.m[0]',
+    'input.s + 1',
+    'input.s < 1',
+    'input.s && true',
+    '!input.s',
+    '-input.s',
+    'input.s ? 1 : 2',
+    '1 in input.s',
+    'input.m in input.m',
+    'input.s.map(x, x)',
+    'input.xs.all(x, x)',
+    'size(input.xs[0])',
+    'input.xs.join()',
+    'math.greatest(input.mixed)',
+    'int(input.s)',
+    'double("1_000")',
+    'bool("yes")',
+    '{input.s: 1, "hello": 2}',
+    '{input.xs[0]: 1}',
+  ])('%s has a wrong type', (source) => {
+    expect(checkExpression(source, 'value', scope)).toStrictEqual([]);
+    expect(codeOf(() => evaluate(source))).toBe('EXPRESSION_TYPE');
+  });
+});
+
 describe('B88: an expression walks no prototype', () => {
   test.each([
     'input.__proto__',

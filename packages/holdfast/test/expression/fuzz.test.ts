@@ -86,12 +86,7 @@ const oracle = new Environment()
 const same = { variables: new Set(['n', 's', 'xs']) };
 const known: ExpressionValues = { n: 2.5, s: 'hello', xs: [3, 1, 2] };
 
-interface Typed {
-  readonly number: string;
-  readonly text: string;
-  readonly flag: string;
-  readonly list: string;
-}
+type Typed = { number: string; text: string; flag: string; list: string };
 
 const grammar = fc.letrec<Typed>((tie) => ({
   number: fc.oneof(

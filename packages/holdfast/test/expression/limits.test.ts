@@ -79,9 +79,10 @@ test.each([
   'input.a == input.b',
   'input.a in [input.b]',
   '[input.a, input.a, input.a]',
-  'input.a + input.a + input.a + input.a',
+  '(input.a + input.a).size()',
+  '(input.text + input.text + input.text) == ""',
 ])('values of a large size are refused, since walking them is paid for: %s', (source) => {
-  const input = { a: lists(600_000), b: lists(600_000) };
+  const input = { a: lists(600_000), b: lists(600_000), text: 'x'.repeat(4_000_000) };
   expect(codeOf(() => evaluate(source, input))).toBe('EXPRESSION_LIMIT');
 });
 
