@@ -28,6 +28,10 @@ export { expressionReferences } from './expression/references.ts';
 export { type ExpressionScope, flowExpressionScope } from './expression/scope.ts';
 export { compileTemplate } from './expression/template.ts';
 export { type CompiledTemplateValue, compileTemplateValue } from './expression/template-value.ts';
+// The dag form
+export { dagGraphType } from './forms/dag.ts';
+export type { DagData, DagDefinition, DagNodeData, DagNodeKind } from './forms/dag-definition.ts';
+export type { DagNodeState, DagNodeStatus, DagState } from './forms/dag-state.ts';
 // The graph contract
 export {
   type AnyCompiledGraph,

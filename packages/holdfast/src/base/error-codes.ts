@@ -363,6 +363,41 @@ const testing = {
     meaning: 'A conformance kit found that an implementation breaks its contract.',
     next: 'Correct the implementation; each failure names its case and what was seen.',
   },
+} as const;
+
+const dag = {
+  INVALID_NODE_KIND: {
+    meaning: 'A node of a dag is of no known kind.',
+    next: 'Use required, optional or finalizer.',
+  },
+  CONFLICTING_LANE: {
+    meaning: 'Two nodes describe one execution lane differently.',
+    next: 'Describe a lane the same everywhere, or give it another id.',
+  },
+  INVALID_LIMIT: {
+    meaning: 'A limit of a dag is no integer in its range.',
+    next: 'Use an integer from 1 for concurrency, from 0 for retries.',
+  },
+  MISSING_KEY_LIMIT: {
+    meaning: 'A node of a dag names a key that has no limit.',
+    next: 'Add the key to keyedConcurrency.',
+  },
+  INVALID_STOP_ON_ERROR: {
+    meaning: 'The option stopOnError of a dag is neither true nor false.',
+    next: 'Use true or false.',
+  },
+  FINALIZER_HAS_EDGES: {
+    meaning: 'A finalizer of a dag has an edge.',
+    next: 'Remove the edge: finalizers run after all other nodes anyway.',
+  },
+  DAG_CYCLE: {
+    meaning: 'The edges of a dag go round.',
+    next: 'Remove an edge of the cycle that the message names, or use a flow with a loop.',
+  },
+  DAG_NODE_FAILED: {
+    meaning: 'A required node or a finalizer of a dag has failed for good.',
+    next: 'Read the failures of the nodes named; correct them and run again.',
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 type Sections = typeof base &
@@ -370,6 +405,7 @@ type Sections = typeof base &
   typeof store &
   typeof graph &
   typeof testing &
+  typeof dag &
   typeof flow;
 
 export type ErrorCode = keyof Sections;
@@ -380,5 +416,6 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...store,
   ...graph,
   ...testing,
+  ...dag,
   ...flow,
 };

@@ -4,13 +4,9 @@
  * Invariants of a validated description: ids are unique, every node stands in exactly one phase
  * and names it, every lane and edge end exists, and a known minimum is not above a known maximum.
  */
-import { canonicalText, isSha256Digest, type Sha256Digest } from '../base/digest.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
-import {
-  checkSubstitutions,
-  checkTarget,
-  type ExecutionLaneDescription,
-} from './execution-target.ts';
+import { isSha256Digest, type Sha256Digest } from '../base/digest.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { checkLane, type ExecutionLaneDescription } from './execution-target.ts';
 import type { GraphRequirements } from './graph-type.ts';
 import { isPositiveInteger, jsonOf, ShapeCheck, shown } from './shape-check.ts';
 
@@ -173,13 +169,12 @@ function checkGraphIdentity(value: JsonValue | undefined, check: ShapeCheck): vo
   check.note('INVALID_DIGEST', '/graph/definitionDigest', message);
 }
 
+/** The ids of the lanes, as far as they have one. */
 function checkLanes(value: JsonValue | undefined, check: ShapeCheck): ReadonlySet<string> {
-  const fields = { required: ['id', 'requested', 'knownSubstitutions'] };
   const ids = check.list(value, '/executionLanes').map(([entry, at]) => {
-    const lane = check.object(entry, at, fields);
-    if (lane?.['requested'] !== undefined) checkTarget(lane['requested'], `${at}/requested`, check);
-    checkSubstitutions(lane?.['knownSubstitutions'], `${at}/knownSubstitutions`, check);
-    return [check.id(lane?.['id'], `${at}/id`), `${at}/id`] as const;
+    checkLane(entry, at, check);
+    const id = isJsonObject(entry) ? entry['id'] : undefined;
+    return [typeof id === 'string' ? id : undefined, `${at}/id`] as const;
   });
   check.unique(ids, 'DUPLICATE_ID');
   return new Set(ids.flatMap(([id]) => (id === undefined ? [] : [id])));
@@ -342,9 +337,4 @@ function checkRequirements(value: JsonValue | undefined, check: ShapeCheck): voi
   const requirements = check.object(value, '/requirements', { required: ['memory'] });
   const memory = requirements?.['memory'];
   check.oneOf(memory, '/requirements/memory', ['required', 'unused'], 'INVALID_REQUIREMENT');
-}
-
-/** True when both descriptions say the same. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  return canonicalText(a as JsonValue) === canonicalText(b as JsonValue);
 }

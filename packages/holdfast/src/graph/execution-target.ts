@@ -21,6 +21,7 @@ export interface ExecutionLaneDescription {
 
 const TARGET_TEXTS = ['adapter', 'provider', 'modelFamily', 'model'] as const;
 const TARGET_FIELDS = { required: [...TARGET_TEXTS, 'tools'] };
+const LANE_FIELDS = { required: ['id', 'requested', 'knownSubstitutions'] };
 
 /** Checks one target. Tools must be distinct texts. */
 export function checkTarget(value: unknown, path: string, check: ShapeCheck): void {
@@ -40,7 +41,22 @@ export function checkSubstitutions(value: unknown, path: string, check: ShapeChe
   check.unique(texts, 'DUPLICATE_SUBSTITUTION');
 }
 
-/** True when both targets are the same in every field. */
-export function sameTarget(a: ExecutionTarget, b: ExecutionTarget): boolean {
+/** Checks one lane as a graph declares it. */
+export function checkLane(
+  value: unknown,
+  path: string,
+  check: ShapeCheck,
+): ExecutionLaneDescription | undefined {
+  const before = check.issues.length;
+  const lane = check.object(value, path, LANE_FIELDS);
+  check.id(lane?.['id'], `${path}/id`);
+  if (lane?.['requested'] !== undefined) checkTarget(lane['requested'], `${path}/requested`, check);
+  checkSubstitutions(lane?.['knownSubstitutions'], `${path}/knownSubstitutions`, check);
+  const wellFormed = check.issues.length === before;
+  return wellFormed ? (lane as unknown as ExecutionLaneDescription) : undefined;
+}
+
+/** True when both lanes are described the same. */
+export function sameLane(a: ExecutionLaneDescription, b: ExecutionLaneDescription): boolean {
   return canonicalText(a as unknown as JsonValue) === canonicalText(b as unknown as JsonValue);
 }

@@ -1,0 +1,106 @@
+/** The fixed facts of one dag, by node index, in declaration order. */
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { FailCommand, GraphCommand } from '../graph/commands.ts';
+import type { GraphKernel } from '../graph/kernel.ts';
+import type { DagData, DagDefinition, DagNodeKind } from './dag-definition.ts';
+import { type DagNodeState, dagPosition, hasResult } from './dag-state.ts';
+
+export interface DagNodePlan {
+  readonly id: string;
+  readonly index: number;
+  readonly kind: DagNodeKind;
+  readonly key: string | null;
+  readonly predecessors: readonly number[];
+  readonly successors: readonly number[];
+  readonly data: DagData;
+}
+
+export interface DagPlan {
+  readonly data: DagData;
+  readonly nodes: readonly DagNodePlan[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  readonly hasFinalizers: boolean;
+}
+
+/** Looks up the state of a node by its index. */
+export type NodeStateAt = (index: number) => DagNodeState;
+
+export function planDag(definition: DagDefinition, kernel: GraphKernel<DagDefinition>): DagPlan {
+  const indexOf = new Map(definition.nodes.map(({ id }, index) => [id, index]));
+  const indexes = (ids: readonly string[]): readonly number[] =>
+    ids.map((id) => indexOf.get(id) ?? -1);
+  const nodes = definition.nodes.map(({ id, data }, index) => ({
+    id,
+    index,
+    kind: data.kind,
+    key: data.key,
+    predecessors: indexes(kernel.predecessors(id)),
+    successors: indexes(kernel.successors(id)),
+    data: definition.data,
+  }));
+  const hasFinalizers = nodes.some(({ kind }) => kind === 'finalizer');
+  return { data: definition.data, nodes, indexOf, hasFinalizers };
+}
+
+/** Starts the next occurrence of a node. */
+export function dispatchOf(plan: DagPlan, node: DagNodePlan, stateAt: NodeStateAt): GraphCommand {
+  const attempt = stateAt(node.index).attempts + 1;
+  return {
+    kind: 'dispatch',
+    nodeId: node.id,
+    input: inputOf(plan, node, attempt, stateAt),
+    position: dagPosition(node.id, attempt),
+    ...(attempt > 1 && { retryOf: dagPosition(node.id, 1) }),
+  };
+}
+
+function inputOf(
+  plan: DagPlan,
+  node: DagNodePlan,
+  attempt: number,
+  stateAt: NodeStateAt,
+): JsonObject {
+  const positionSummary = `node ${node.id}, attempt ${attempt}`;
+  const results = resultsOf(plan, node.predecessors, stateAt);
+  return results.length === 0
+    ? { positionSummary }
+    : { positionSummary, results: Object.fromEntries(results) };
+}
+
+/** The results of the nodes given that have one, by id. */
+function resultsOf(
+  plan: DagPlan,
+  indexes: Iterable<number>,
+  stateAt: NodeStateAt,
+): readonly (readonly [string, JsonValue])[] {
+  const results: (readonly [string, JsonValue])[] = [];
+  for (const index of indexes) {
+    const { status, result } = stateAt(index);
+    const id = plan.nodes[index]?.id;
+    if (id !== undefined && hasResult(status)) results.push([id, result]);
+  }
+  return results;
+}
+
+/** The end of a dag in which nothing is open and nothing can start. */
+export function endOf(plan: DagPlan, stateAt: NodeStateAt): GraphCommand {
+  const failed = plan.nodes.filter(({ index }) => stateAt(index).status === 'failed');
+  const required = failed.filter(({ kind }) => kind === 'required');
+  if (required.length > 0) return failOf(required, stateAt);
+  const finalizers = failed.filter(({ kind }) => kind === 'finalizer');
+  if (finalizers.length > 0) return failOf(finalizers, stateAt);
+  const results = resultsOf(plan, plan.nodes.keys(), stateAt);
+  return { kind: 'complete', output: { nodes: Object.fromEntries(results) } };
+}
+
+const FAILED_SHOWN = 10;
+
+/** Fails the dag for these nodes. */
+export function failOf(failed: readonly DagNodePlan[], stateAt: NodeStateAt): FailCommand {
+  const names = failed
+    .slice(0, FAILED_SHOWN)
+    .map(({ id, index }) => `${id} (${stateAt(index).failureCode ?? ''})`);
+  const rest = failed.length > FAILED_SHOWN ? ` and ${failed.length - FAILED_SHOWN} more` : '';
+  const message = `Failed nodes: ${names.join(', ')}${rest}.`;
+  return { kind: 'fail', code: 'DAG_NODE_FAILED', message };
+}
