@@ -5,6 +5,7 @@ export type RuleName =
   | 'import-cycle'
   | 'file-length'
   | 'function-length'
+  | 'parameter-count'
   | 'line-length'
   | 'banned-call'
   | 'mutable-module'

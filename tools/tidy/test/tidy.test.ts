@@ -132,6 +132,13 @@ describe('lengths', () => {
     expect(findings({ [path]: test })).toEqual(['function-length:1']);
   });
 
+  it('allows four parameters and refuses five, this not counted', () => {
+    expect(inLibrary('function f(this: X, a: 1, b: 1, c: 1, d: 1) {}')).toEqual([]);
+    expect(inLibrary('const f = (a: 1, b: 1, c: 1, d: 1, e: 1) => a;')).toEqual([
+      'parameter-count:1',
+    ]);
+  });
+
   it('counts code points, not code units', () => {
     expect(inLibrary(`// ${'😀'.repeat(97)}`)).toEqual([]);
     expect(inLibrary(`// ${'😀'.repeat(98)}`)).toEqual(['line-length:1']);

@@ -1,7 +1,7 @@
-/** How long files, functions and lines may be. */
+/** How long files, functions, lines and lists of parameters may be. */
 import ts from 'typescript';
 import type { Finding } from '../finding.ts';
-import { fileLinesMax, functionLinesMax, lineCodePointsMax } from '../limits.ts';
+import { fileLinesMax, functionLinesMax, lineCodePointsMax, parametersMax } from '../limits.ts';
 import { isTest, lineOf, type Source, walk } from '../source.ts';
 
 export function checkLengths(sources: readonly Source[]): readonly Finding[] {
@@ -48,6 +48,7 @@ function functionLengths(source: Source): readonly Finding[] {
   if (source.syntax === null) return findings;
   walk(source.syntax, (node) => {
     if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return;
+    findings.push(...parameterCount(source, node));
     if (isTest(source.path) && isSuiteCallback(node)) return;
     const lines = linesOf(node);
     if (lines <= functionLinesMax) return;
@@ -62,6 +63,22 @@ function functionLengths(source: Source): readonly Finding[] {
     });
   });
   return findings;
+}
+
+function parameterCount(source: Source, node: ts.SignatureDeclaration): readonly Finding[] {
+  const count = node.parameters.filter((one) => one.name.getText() !== 'this').length;
+  if (count <= parametersMax) return [];
+  const name = functionName(node);
+  return [
+    {
+      rule: 'parameter-count',
+      path: source.path,
+      line: lineOf(node),
+      subject: name,
+      message: `${name} takes ${count} parameters; at most ${parametersMax} are allowed`,
+      mend: 'take one object with named fields.',
+    },
+  ];
 }
 
 function linesOf(node: ts.Node): number {
