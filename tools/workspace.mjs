@@ -36,6 +36,17 @@ export async function prepare(project = '.') {
   await build(project);
 }
 
+/**
+ * Builds `project` and runs its `script` (both from the root folder) in the caller's folder; its
+ * exit code becomes that of this process.
+ */
+export async function runBuilt(project, script, args) {
+  await prepare(project);
+  process.exitCode = await runCommand(process.execPath, [path.join(root, script), ...args], {
+    cwd: process.env.INIT_CWD ?? process.cwd(),
+  });
+}
+
 function refuseOldNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const [wantedMajor, wantedMinor] = minimumNode;
