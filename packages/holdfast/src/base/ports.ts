@@ -1,4 +1,4 @@
-/** Ports to the world outside: time, chance and fresh identifiers. Nothing else may reach for them. */
+/** Ports to the world outside: time, chance, fresh identifiers. Nothing else may reach for them. */
 
 /** A pending timer; cancelling it twice does nothing. */
 export interface Timer {
