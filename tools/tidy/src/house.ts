@@ -71,7 +71,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   nodes: {
     imports: ['base', 'graph', 'expression', 'flow', 'forms', 'engine', 'attempt'],
   },
-  executor: { imports: ['nodes', 'forms', 'run', 'attempt', ...attemptRooms] },
+  // `views` because an executor answers with a view of its run.
+  executor: { imports: ['nodes', 'forms', 'run', 'views', 'attempt', ...attemptRooms] },
   'graph-runner': {
     imports: ['executor', 'nodes', 'forms', 'views', 'adapters/memory'],
     alsoImportsOf: ['executor', 'nodes', 'forms', 'views', 'adapters/memory'],
