@@ -1,0 +1,167 @@
+/**
+ * The file of a store: how it comes to be, and what is checked when it is opened.
+ *
+ * Invariant: `holdfast.db` appears whole or not at all (it is made aside and linked into place), so
+ * an empty or cut one is damage and never mistaken for a new store.
+ */
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StorageError } from '../../store/storage-error.ts';
+import { syncDirectory } from './file-sync.ts';
+import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
+import { systemCode } from './sqlite-failure.ts';
+
+export const STORE_FILE = 'holdfast.db';
+/** In the header of the file: `HFST`. */
+const APPLICATION_ID = 0x48465354;
+const SCHEMA_VERSION = 1;
+/** Above this many pages of 4 KiB a commit also checkpoints. */
+const CHECKPOINT_PAGES = 900;
+const WAL_BYTES_KEPT = 4 * 1024 * 1024;
+
+const schema = `
+  create table run(
+    id integer primary key,
+    namespace text not null,
+    name text not null,
+    token integer not null,
+    compacted integer not null default 0,
+    created integer not null,
+    updated integer not null default 0,
+    status text,
+    wake integer,
+    graph text not null default '',
+    due integer not null default 0,
+    unique(namespace, name)
+  ) strict;
+  create index run_created on run(namespace, created, name) where status is not null;
+  create index run_open on run(namespace, wake) where status in ('running', 'paused');
+  -- One row an append; seq is the sequence of its first event, n how many it holds.
+  create table log(
+    id integer primary key,
+    run integer not null,
+    seq integer not null,
+    n integer not null,
+    body text not null
+  ) strict;
+  create unique index log_run on log(run, seq);
+  create table event_id(
+    run integer not null,
+    id text not null,
+    seq integer not null,
+    primary key(run, id)
+  ) strict, without rowid;
+  create table snapshot(
+    id integer primary key,
+    run integer not null,
+    seq integer not null,
+    body text not null,
+    unique(run, seq)
+  ) strict;
+  create table lease(
+    namespace text not null,
+    key text not null,
+    fence integer not null,
+    owner text,
+    expires integer not null,
+    primary key(namespace, key)
+  ) strict, without rowid;
+  create table artifact(
+    id integer primary key,
+    namespace text not null,
+    run text not null,
+    digest text not null,
+    bytes blob not null,
+    unique(namespace, run, digest)
+  ) strict;
+  pragma application_id = ${APPLICATION_ID};
+  pragma user_version = ${SCHEMA_VERSION};
+`;
+
+/** A connection to the store of `directory`, which is made if it is not there. */
+export function openStoreFile(
+  driver: SqliteDriver,
+  directory: string,
+  synchronous: 'normal' | 'full',
+): SqliteConnection {
+  const path = join(directory, STORE_FILE);
+  const bytes = sizeOf(path);
+  if (bytes === null) createStoreFile(driver, directory);
+  else if (bytes === 0) throw damaged(path, 'it is empty');
+  const connection = driver.open(path);
+  try {
+    connection.exec('pragma busy_timeout = 0');
+    checkIdentity(connection, path);
+    connection.exec(`
+      pragma journal_mode = wal;
+      pragma synchronous = ${synchronous};
+      pragma wal_autocheckpoint = ${CHECKPOINT_PAGES};
+      pragma journal_size_limit = ${WAL_BYTES_KEPT};
+    `);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
+
+function createStoreFile(driver: SqliteDriver, directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const aside = mkdtempSync(join(directory, 'new-'));
+  try {
+    const path = join(aside, STORE_FILE);
+    const connection = driver.open(path);
+    try {
+      connection.exec('pragma journal_mode = wal');
+      connection.exec(`begin; ${schema} commit;`);
+    } finally {
+      connection.close();
+    }
+    chmodSync(path, 0o600);
+    linkUnlessPresent(path, join(directory, STORE_FILE));
+    syncDirectory(directory);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** Another process may make the same store at the same time: the first one stays. */
+function linkUnlessPresent(path: string, target: string): void {
+  try {
+    linkSync(path, target);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+function checkIdentity(connection: SqliteConnection, path: string): void {
+  const application = connection.prepare('pragma application_id').get()?.['application_id'];
+  if (application !== APPLICATION_ID) throw damaged(path, 'it is no store of this library');
+  const version = Number(connection.prepare('pragma user_version').get()?.['user_version']);
+  if (version > SCHEMA_VERSION) {
+    throw new StorageError(
+      'STORE_SCHEMA_UNSUPPORTED',
+      `Store ${path} has schema ${version}; this version knows up to ${SCHEMA_VERSION}. ` +
+        'Use the version that wrote it, or a newer one.',
+      { path, version },
+    );
+  }
+  if (version < SCHEMA_VERSION) throw damaged(path, `it has the unknown schema ${version}`);
+}
+
+function sizeOf(path: string): number | null {
+  try {
+    return statSync(path).size;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function damaged(path: string, what: string): StorageError {
+  return new StorageError(
+    'STORE_CORRUPT',
+    `Store ${path}: ${what}. Restore it from a copy, or choose another directory.`,
+    { path },
+  );
+}
