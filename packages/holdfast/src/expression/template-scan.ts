@@ -28,7 +28,7 @@ export function scanTemplate(template: ExpressionText): readonly TemplatePart[] 
   let plain = '';
   let at = 0;
   for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
-    const escapes = backslashesBefore(text, open, at);
+    const escapes = backslashesBefore(text, open);
     plain += text.slice(at, open - escapes) + '\\'.repeat(Math.floor(escapes / 2));
     if (escapes % 2 === 1) {
       plain += '{{';
@@ -49,9 +49,9 @@ export function scanTemplate(template: ExpressionText): readonly TemplatePart[] 
   return parts;
 }
 
-function backslashesBefore(text: string, end: number, start: number): number {
+function backslashesBefore(text: string, end: number): number {
   let count = 0;
-  while (end - count > start && text[end - count - 1] === '\\') count += 1;
+  while (text[end - count - 1] === '\\') count += 1;
   return count;
 }
 

@@ -43,6 +43,8 @@ describe('values', () => {
     ['nodes["skipped-one"].output == null', true],
     ['nodes.ask.output == {"age": 36, "name": "Ada"}', true],
     ['nodes.ask.output != null', true],
+    ['nodes.ask.output == {"name": "Ada"} || {"name": "Ada"} == nodes.ask.output', false],
+    ['input.xs == [3, 1] || [3, 1] == input.xs || input.xs == [3, 1, 1]', false],
     ['loop.iteration < 3 && run.id == "run-1"', true],
     ['"a" in input.mixed && 1 in input.mixed && null in input.mixed', true],
     ['{"k": [1]} in input.mixed', true],
@@ -88,6 +90,10 @@ describe('missing keys', () => {
     'input.xs[3]',
     'input.xs[-1]',
     'input.s.substring(9)',
+    'input.s.substring(0, 9)',
+    'input.s.substring(3, 2)',
+    'input.s.substring(-1)',
+    'input.s.substring(0.5)',
     'has(input.missing.deeper)',
   ])('%s is an error, never true', (source) => {
     expect(codeOf(() => evaluate(source))).toBe('EXPRESSION_MISSING_KEY');
@@ -244,6 +250,22 @@ describe('found before a run', () => {
 
   test('an expression that may be used has none', () => {
     expect(checkExpression('nodes.ask.output.age / 2 > 3', 'condition', scope)).toStrictEqual([]);
+  });
+
+  test.each([
+    'input.xs.map(nodes, nodes.a)',
+    'input.xs.map(loop, loop.any)',
+    'input.xs.map(x, input.xs.map(y, x + y))',
+    'has(input.any)',
+    'input.loop + input["if"]',
+    '// only loop\n1',
+  ])('%s may be used', (source) => {
+    expect(checkExpression(source, 'value', scope)).toStrictEqual([]);
+  });
+
+  test('a reserved word is an ordinary key, also after a comment', () => {
+    const key = compileExpression('input. // the key\n loop', scope);
+    expect(key.evaluate({ input: { loop: 1 } })).toBe(1);
   });
 
   test('the column is that of the original source, with reserved words in it', () => {

@@ -16,12 +16,13 @@ function evaluate(source: string, input: ExpressionValues['input']): unknown {
 
 test.each([
   ['length', `"${'a'.repeat(4_096)}"`],
-  ['nodes', `[${'1,'.repeat(1_100)}1]`],
+  ['parts', `[[${'1,'.repeat(600)}1], [${'1,'.repeat(600)}1]]`],
+  ['items', `[${'1,'.repeat(1_100)}1]`],
   ['nesting of brackets', `${'('.repeat(300)}1${')'.repeat(300)}`],
   ['nesting of a chain', `1${' + 1'.repeat(200)}`],
   ['nesting of signs', `${'-'.repeat(2_000)}1`],
   ['nesting of macros', 'input.map(a, input.map(b, input.map(c, input.map(d, input.map(e, e)))))'],
-])('the %s of a source is bounded', (_what, source) => {
+])('the %s of a source are bounded', (_what, source) => {
   expect(checkExpression(source, 'value', scope)[0]?.code).toBe('EXPRESSION_LIMIT');
 });
 
@@ -30,6 +31,10 @@ test('within the bounds it is accepted', () => {
   expect(evaluate('input.map(a, input.map(b, input.map(c, input.map(d, d))))', [1])).toStrictEqual([
     [[[1]]],
   ]);
+});
+
+test('macros beside each other are not nested', () => {
+  expect(evaluate(`[${'input.map(a, a), '.repeat(9)}1].size()`, [1])).toBe(10);
 });
 
 test('a nested macro over 2,000 x 2,000 items is refused', () => {
@@ -81,8 +86,11 @@ test.each([
   '[input.a, input.a, input.a]',
   '(input.a + input.a).size()',
   '(input.text + input.text + input.text) == ""',
+  'input.text.size() + 1',
+  '[input.text, input.text, input.text, input.text, input.text].join() == ""',
+  'input.text.contains("y") || input.text.upperAscii() < "" || input.text == input.text.trim()',
 ])('values of a large size are refused, since walking them is paid for: %s', (source) => {
-  const input = { a: lists(600_000), b: lists(600_000), text: 'x'.repeat(4_000_000) };
+  const input = { a: lists(600_000), b: lists(600_000), text: 'x'.repeat(5_000_000) };
   expect(codeOf(() => evaluate(source, input))).toBe('EXPRESSION_LIMIT');
 });
 
