@@ -1,9 +1,33 @@
 /** `holdfast`: the whole library, as its doors show it. */
 
+// Node bindings
+export type {
+  ActionDecision,
+  NodeBinding,
+  NodeBindings,
+  NodeContext,
+  NodeFunction,
+  StepContext,
+  StepOptions,
+} from './attempt/binding.ts';
 // Host bindings of a graph
 export type { GraphBindings } from './attempt/graph-bindings.ts';
+export { NodeFailure } from './attempt/outcome.ts';
 // Errors: the closed table
 export { type ErrorCode, type ErrorCodeEntry, errorCodes } from './base/error-codes.ts';
+// Storing and running
+export type { Clock, Timer } from './base/ports.ts';
+export type { GraphExecutor, Reconciliation } from './executor/executor.ts';
+export { createGraphExecutor, type GraphExecutorOptions } from './executor/graph-executor.ts';
+export type { LogLine } from './executor/options.ts';
+export {
+  type LoadedRunDefinition,
+  loadRunDefinition,
+  type PersistRunOptions,
+  persistRunDefinition,
+  type RunDefinition,
+} from './executor/run-definition.ts';
+export { localPlan, type StartRunOptions, startRun } from './executor/start-run.ts';
 // Expressions
 export {
   type CompiledExpression,
@@ -104,6 +128,7 @@ export {
   validateGraphDescription,
   validateResolvedPlan,
 } from './graph.ts';
+export type { EventEnvelope, NewEvent, StreamRef } from './history/envelope.ts';
 export type {
   Memory,
   MemoryCommand,
@@ -111,3 +136,17 @@ export type {
   MemoryErrorCode,
   MemoryResult,
 } from './memory/memory.ts';
+export { type DataNodeOptions, dataNode } from './nodes/data-node.ts';
+export { type WaitNodeOptions, waitNode } from './nodes/wait-node.ts';
+export { GraphExecutionError } from './run/run-error.ts';
+export type {
+  PauseView,
+  RunComplete,
+  RunFailed,
+  RunPaused,
+  RunResult,
+  RunWaiting,
+} from './run/run-result.ts';
+export { defaultStoragePolicy, type RunStoragePolicy } from './store/policy.ts';
+export type { RunFilter, RunIndexRow, RunList, RunPage, RunStatus } from './store/run-index.ts';
+export type { RunStorage } from './store/storage.ts';

@@ -340,8 +340,7 @@ const flow = {
     next: 'Lead the node on to the next of its loop.',
   },
   EDGE_INTO_BODY: {
-    meaning:
-      'An edge leads into the body of a loop from a node that need not be settled before it begins.',
+    meaning: 'An edge leads into the body of a loop from outside.',
     next: 'Lead it to the loop itself.',
   },
   LOOPS_OVERLAP: {
@@ -398,7 +397,106 @@ const dag = {
     meaning: 'A required node or a finalizer of a dag has failed for good.',
     next: 'Read the failures of the nodes named; correct them and run again.',
   },
-} as const satisfies Record<string, ErrorCodeEntry>;
+} as const;
+
+const executor = {
+  ABORTED: {
+    meaning: 'The run was halted, or an attempt was told to stop.',
+    next: 'Run it again: it goes on where it stopped.',
+  },
+  ACTION_POLICY: {
+    meaning: 'The action policy of a node threw.',
+    next: 'Correct the policy; the node can be tried again.',
+  },
+  ANSWER_INVALID: {
+    meaning: 'An answer is not one that the open pause accepts.',
+    next: 'Answer in the form that the message names.',
+  },
+  BUDGET_STOP: {
+    meaning: 'The run wanted more dispatches than its limit allows.',
+    next: 'Look for a loop that does not end, or raise maxDispatches for a new run.',
+  },
+  CANCELLED: {
+    meaning: 'The run was cancelled.',
+    next: 'Start a new run if the work is still wanted.',
+  },
+  DEADLINE_PASSED: {
+    meaning: 'A wait reached its deadline and nothing had come.',
+    next: 'Start again with a later deadline, or give the graph a way on.',
+  },
+  DENIED: {
+    meaning: 'The action policy, or a person, denied the attempt.',
+    next: 'Change the policy or the graph; a denied attempt is not repeated.',
+  },
+  DETERMINISM_VIOLATION: {
+    meaning: 'The graph decides differently now than the record says it did.',
+    next: 'Bring back the code that wrote the run, or give the changed graph a new version.',
+  },
+  DUPLICATE_POSITION: {
+    meaning: 'The graph decided a position that was dispatched before.',
+    next: 'Give each occurrence a position of its own, and fold node-dispatched or results.',
+  },
+  EFFECT_FAILED: {
+    meaning: 'Node code threw an error without a code of its own.',
+    next: 'Read the message; throw NodeFailure to give failures their own codes.',
+  },
+  EMPTY_DECISION: {
+    meaning: 'The graph decided nothing while nothing was in flight.',
+    next: 'Return complete, fail or pause when there is nothing left to dispatch.',
+  },
+  INVALID_EVENT: {
+    meaning: 'A stored event breaks the rules of the record.',
+    next: 'The stream was written by something else or damaged: restore it from a copy.',
+  },
+  MISSING_MEMORY: {
+    meaning: 'The graph requires memory and none was given.',
+    next: 'Give bindings.memory a live Memory.',
+  },
+  MISSING_NODE_BINDING: {
+    meaning: 'A node of the graph has no binding.',
+    next: 'Bind every node of the definition by its id.',
+  },
+  NODE_FAILED: {
+    meaning: 'Node code failed with a code of its own.',
+    next: 'Read the failure code and message.',
+  },
+  OWNERSHIP_LOST: {
+    meaning: 'Another process has taken over the run.',
+    next: 'Let that process go on; nothing of this one counts any more.',
+  },
+  PAUSE_MISMATCH: {
+    meaning: 'The pause is not open: it was answered, has expired, or never was.',
+    next: 'List the open pauses and answer one of them.',
+  },
+  PROTOCOL: {
+    meaning: 'A call or a decision does not fit the state of the run.',
+    next: 'Read the message: it names what was expected.',
+  },
+  RESULT_INVALID: {
+    meaning: 'A node returned something that is not its result: not JSON, or refused by the graph.',
+    next: 'Correct the node code; the message names the place in the result.',
+  },
+  RESULT_TOO_LARGE: {
+    meaning: 'A result or a pause request is larger than an event holds.',
+    next: "Return less, or bind the node with largeResult: 'artifact'.",
+  },
+  RUN_NOT_FOUND: {
+    meaning: 'No run of this id is stored here.',
+    next: 'List the runs, and check the directory and the namespace.',
+  },
+  STEP_REPEATED: {
+    meaning: 'One attempt used the same step name twice.',
+    next: 'Give every step of a node its own name, for example with an index.',
+  },
+  STORED_GRAPH_MISMATCH: {
+    meaning: 'The graph supplied is not the one that the run was stored with.',
+    next: 'Supply the stored definition and version, or start a new run.',
+  },
+  TIMEOUT: {
+    meaning: 'An attempt did not settle in its time.',
+    next: 'Raise timeoutMs, or make the node observe its signal.',
+  },
+} as const;
 
 type Sections = typeof base &
   typeof expression &
@@ -406,7 +504,8 @@ type Sections = typeof base &
   typeof graph &
   typeof testing &
   typeof dag &
-  typeof flow;
+  typeof flow &
+  typeof executor;
 
 export type ErrorCode = keyof Sections;
 
@@ -418,4 +517,5 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...testing,
   ...dag,
   ...flow,
+  ...executor,
 };

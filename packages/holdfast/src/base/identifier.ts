@@ -1,5 +1,5 @@
 /** The rules for identifiers, in one place. */
-import { utf8Length, hasControlCharacter, hasLoneSurrogate } from './text.ts';
+import { hasControlCharacter, hasLoneSurrogate, utf8Length } from './text.ts';
 
 /** The longest identifier accepted anywhere, in UTF-8 bytes. */
 export const MAX_IDENTIFIER_BYTES = 256;

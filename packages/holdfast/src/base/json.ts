@@ -60,6 +60,10 @@ export function isFrozenJson(value: object): boolean {
   return FrozenBrand.has(value);
 }
 
+function isKnown(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && FrozenBrand.has(value);
+}
+
 /**
  * A frozen deep copy of `value`. Throws `JsonValueError` (`INVALID_JSON_VALUE`) for anything that
  * is not JSON. `-0` becomes `0`; `__proto__` stays an ordinary own key.
@@ -67,7 +71,7 @@ export function isFrozenJson(value: object): boolean {
  * @example cloneFrozenJson({ a: [1] }) // frozen { a: [1] }
  */
 export function cloneFrozenJson<T = JsonValue>(value: unknown): T {
-  return walk(value, new Walk(true)) as T;
+  return (isKnown(value) ? value : walk(value, new Walk(true))) as T;
 }
 
 /**
@@ -75,7 +79,7 @@ export function cloneFrozenJson<T = JsonValue>(value: unknown): T {
  * nothing is copied except containers that hold a `-0`.
  */
 export function freezeJson<T = JsonValue>(value: unknown): T {
-  return walk(value, new Walk(false)) as T;
+  return (isKnown(value) ? value : walk(value, new Walk(false))) as T;
 }
 
 /**

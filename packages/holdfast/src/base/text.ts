@@ -3,7 +3,7 @@
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001F\u007F]/;
-const NON_ASCII = /[^\u0000-\u007F]/g;
+const NON_ASCII = /[\u0080-\uFFFF]/g;
 
 /** True when `text` holds half of a surrogate pair: such text has no UTF-8 form. */
 export function hasLoneSurrogate(text: string): boolean {

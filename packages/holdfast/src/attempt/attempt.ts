@@ -1,0 +1,252 @@
+/**
+ * One attempt of one position: the only place where node code is called.
+ *
+ * Invariants: it settles at most once and never throws; what it settles with is JSON within the
+ * limits, copied at the moment the code returned; after `abandon` nothing is heard of it again.
+ */
+import { errorText } from '../base/errors.ts';
+import { cloneFrozenJson, type JsonValue, JsonValueError } from '../base/json.ts';
+import type { Clock, Timer } from '../base/ports.ts';
+import type { NodeResultIssue } from '../graph/graph-type.ts';
+import type { PositionRecord } from '../run/position-record.ts';
+import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
+import { AttemptContext, type AttemptHost } from './context.ts';
+import { type AttemptOutcome, failed, failureOf } from './outcome.ts';
+
+/** What an attempt is given by whoever runs it. */
+export interface AttemptOptions {
+  readonly record: PositionRecord;
+  readonly binding: NodeBinding;
+  readonly host: AttemptHost;
+  readonly clock: Clock;
+  /** The largest result that an event may hold, in bytes of its JSON text. */
+  readonly maxResultBytes: number;
+  readonly validateResult: ((nodeId: string, result: JsonValue) => NodeResultIssue | null) | null;
+  /** Stores a result that is too large for an event and returns what stands for it. */
+  readonly storeLargeResult: (text: string) => Promise<JsonValue>;
+  /** Whether an answer has already allowed what the action policy would ask. */
+  readonly policyAnswered: boolean;
+  readonly onSettled: (attempt: Attempt, outcome: AttemptOutcome) => void;
+}
+
+export class Attempt {
+  readonly record: PositionRecord;
+  readonly graceMs: number;
+  readonly #options: AttemptOptions;
+  readonly #context: AttemptContext;
+  #timer: Timer | null = null;
+  #state: 'running' | 'late' | 'aborting' | 'done' = 'running';
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.record = options.record;
+    this.graceMs = options.binding.graceMs;
+    this.#context = new AttemptContext(options.record, options.host);
+  }
+
+  /** Calls the node code. */
+  start(): void {
+    const { binding } = this.#options;
+    if (binding.timeoutMs !== null) this.#armDeadline(binding.timeoutMs);
+    if (binding.decideAction !== null && !this.#options.policyAnswered) {
+      void this.#runUnderPolicy(binding.decideAction);
+      return;
+    }
+    this.#run();
+  }
+
+  /** Tells the node code to stop; what settles now is `ABORTED` unless it is a result. */
+  abort(reason: string): void {
+    if (this.#state === 'aborting' || this.#state === 'done') return;
+    this.#state = 'aborting';
+    this.#context.abort(reason);
+  }
+
+  /** Lets go of the attempt: nothing it does from now on counts. */
+  abandon(): void {
+    this.#done();
+    this.#context.abort('The attempt was abandoned.');
+  }
+
+  /** False once it has settled or was abandoned. */
+  get isLive(): boolean {
+    return this.#state !== 'done';
+  }
+
+  #run(): void {
+    const { binding, record } = this.#options;
+    let returned: unknown;
+    try {
+      returned =
+        binding.child === null
+          ? binding.run(record.input, this.#context, record)
+          : this.#runChild();
+    } catch (error) {
+      this.#threw(error);
+      return;
+    }
+    if (isPromiseLike(returned)) {
+      returned.then(
+        (value) => this.#returned(value),
+        (error: unknown) => this.#threw(error),
+      );
+    } else {
+      this.#returned(returned);
+    }
+  }
+
+  async #runChild(): Promise<unknown> {
+    const { binding, host, record } = this.#options;
+    const child = binding.child?.(record.input, this.#context);
+    if (child === undefined) return null;
+    const ended = await host.runChild(record, child, this.#context.signal);
+    return ended instanceof PauseAttempt ? ended : binding.childResult(ended);
+  }
+
+  async #runUnderPolicy(decide: NonNullable<NodeBinding['decideAction']>): Promise<void> {
+    let decision: ActionDecision;
+    try {
+      decision = await decide(this.record.input, this.#context);
+    } catch (error) {
+      this.#settle(failed('ACTION_POLICY', `The action policy failed: ${errorText(error)}`, true));
+      return;
+    }
+    if (!this.isLive) return;
+    if (decision.kind === 'allow') {
+      this.#run();
+    } else if (decision.kind === 'deny') {
+      this.#settle(failed('DENIED', decision.reason, false));
+    } else {
+      this.#returned(new PauseAttempt(decision.reason, { ...decision.request, kind: 'policy' }));
+    }
+  }
+
+  #returned(value: unknown): void {
+    if (!this.isLive) return;
+    if (value instanceof PauseAttempt) {
+      this.#pause(value);
+      return;
+    }
+    try {
+      this.#complete(cloneFrozenJson(value === undefined ? null : value));
+    } catch (error) {
+      this.#settle(resultInvalid(this.record, error));
+    }
+  }
+
+  #pause(pause: PauseAttempt): void {
+    try {
+      const request = cloneFrozenJson<PauseAttempt['request']>(pause.request);
+      if (byteLength(request) > this.#options.maxResultBytes) {
+        this.#settle(tooLarge(this.record, 'pause request', this.#options.maxResultBytes));
+      } else {
+        this.#settle({ kind: 'paused', reason: pause.reason, request });
+      }
+    } catch (error) {
+      this.#settle(resultInvalid(this.record, error));
+    }
+  }
+
+  #complete(result: JsonValue): void {
+    const { validateResult, maxResultBytes, binding } = this.#options;
+    const issue = validateResult?.(this.record.nodeId, result) ?? null;
+    if (issue !== null) {
+      const where = issue.path === '' ? 'the result' : `the result at ${issue.path}`;
+      const text = `${issue.code} in ${where} of ${this.record.nodeId}: ${issue.message}`;
+      this.#settle(failed('RESULT_INVALID', text, true));
+      return;
+    }
+    if (!mayExceed(result, maxResultBytes) || byteLength(result) <= maxResultBytes) {
+      this.#settle({ kind: 'completed', result });
+    } else if (binding.largeResult === 'artifact') {
+      void this.#completeByReference(result);
+    } else {
+      this.#settle(tooLarge(this.record, 'result', maxResultBytes));
+    }
+  }
+
+  async #completeByReference(result: JsonValue): Promise<void> {
+    try {
+      const artifact = await this.#options.storeLargeResult(JSON.stringify(result));
+      this.#settle({ kind: 'completed', result: cloneFrozenJson({ artifact }) });
+    } catch (error) {
+      const text = `The result of ${this.record.nodeId} could not be stored: ${errorText(error)}`;
+      this.#settle(failed('RESULT_TOO_LARGE', text, true));
+    }
+  }
+
+  #threw(error: unknown): void {
+    if (!this.isLive) return;
+    if (this.#state === 'aborting') {
+      this.#settle(abortedOutcome(this.record, errorText(error)));
+    } else if (this.#state === 'late') {
+      this.#settle(failed('TIMEOUT', errorText(error), true));
+    } else {
+      this.#settle(failureOf(error));
+    }
+  }
+
+  #armDeadline(timeoutMs: number): void {
+    const { clock, binding } = this.#options;
+    this.#timer = clock.after(timeoutMs, () => {
+      if (this.#state === 'running') this.#state = 'late';
+      this.#context.abort(`The attempt's time of ${timeoutMs} ms is over.`);
+      this.#timer = clock.after(binding.graceMs, () => this.#settle(this.#neverSettled(timeoutMs)));
+    });
+  }
+
+  /** Nobody knows what such an attempt did: only a retry-safe one may be tried again. */
+  #neverSettled(timeoutMs: number): AttemptOutcome {
+    const retrySafe = this.record.started?.retrySafe ?? false;
+    const retryable = retrySafe && !this.#options.host.hasUncertainStep(this.record);
+    const text = `${this.record.nodeId} did not settle within ${timeoutMs} ms.`;
+    return failed('TIMEOUT', text, retryable);
+  }
+
+  #settle(outcome: AttemptOutcome): void {
+    if (!this.isLive) return;
+    this.#done();
+    this.#options.onSettled(this, outcome);
+  }
+
+  #done(): void {
+    this.#state = 'done';
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+}
+
+/** What an attempt is recorded with that was told to stop; retryable as its start record says. */
+export function abortedOutcome(record: PositionRecord, message: string): AttemptOutcome {
+  return failed('ABORTED', message, record.started?.retrySafe ?? true);
+}
+
+function resultInvalid(record: PositionRecord, error: unknown): AttemptOutcome {
+  const where = error instanceof JsonValueError ? '' : 'it could not be read, ';
+  const text = `${record.nodeId} returned a value that is not JSON: ${where}${errorText(error)}`;
+  return failed('RESULT_INVALID', text, true);
+}
+
+function tooLarge(record: PositionRecord, what: string, maxBytes: number): AttemptOutcome {
+  const text = `The ${what} of ${record.nodeId} is larger than the ${maxBytes} bytes an event holds.`;
+  return failed('RESULT_TOO_LARGE', text, false);
+}
+
+/** Cheap and never wrong about a small value: scalars and short text need no serialising. */
+function mayExceed(value: JsonValue, maxBytes: number): boolean {
+  if (typeof value === 'string') return value.length * 6 + 2 > maxBytes;
+  return typeof value === 'object' && value !== null;
+}
+
+function byteLength(value: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  );
+}

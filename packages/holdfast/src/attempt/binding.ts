@@ -1,0 +1,124 @@
+/** What a host binds to a node: the code, and the rules under which it runs. */
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { PauseRequest } from '../history/catalog.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { PositionRecord } from '../run/position-record.ts';
+import type { AttemptOutcome } from './outcome.ts';
+
+/** What node code may ask of the attempt that runs it. */
+export interface NodeContext {
+  /** Aborted by a halt, a cancel or the attempt's own deadline. */
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly position: string;
+  /** The run's input: what it was started with. */
+  readonly runInput: JsonValue;
+  /**
+   * Equal for every attempt and policy retry of this occurrence: give it to services that can
+   * recognise a repeated request.
+   */
+  readonly idempotencyKey: string;
+  /** The host's live memory, or null when the graph needs none. */
+  readonly memory: Memory | null;
+  /** Runs `body` once: its recorded result is returned instead when the attempt runs again. */
+  step<Result extends StepResult>(
+    name: string,
+    body: (step: StepContext) => Result | Promise<Result>,
+    options?: StepOptions,
+  ): Promise<Result>;
+  /** Hands a line to the host's `onLog`; nothing is recorded. */
+  log(message: string, data?: JsonObject): void;
+}
+
+/** A step's result must be JSON; `undefined` becomes null. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a body without a result is a common step
+export type StepResult = unknown | void;
+
+export interface StepContext {
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string;
+}
+
+export interface StepOptions {
+  /** Whether a crash inside the step may run it again without asking. False by default. */
+  readonly retrySafe?: boolean;
+}
+
+/** Node code. Its result must be JSON; `undefined` becomes null. */
+export type NodeFunction<Input = never> = (input: Input, context: NodeContext) => unknown;
+
+/** What the host's policy says of one attempt, before node code runs. */
+export type ActionDecision =
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'wait'; readonly reason: string; readonly request: JsonObject }
+  | { readonly kind: 'deny'; readonly reason: string };
+
+/** Returned by node code that has to wait: the attempt pauses instead of completing. */
+export class PauseAttempt {
+  readonly reason: string;
+  readonly request: PauseRequest;
+
+  constructor(reason: string, request: PauseRequest) {
+    this.reason = reason;
+    this.request = request;
+  }
+}
+
+/** What an answer, a signal or a deadline makes of a paused attempt. Pure. */
+export interface WaitEndings {
+  /** Throws `ANSWER_INVALID` for an answer that the wait does not accept. */
+  readonly answered?: (answer: JsonValue, record: PositionRecord) => AttemptOutcome;
+  readonly signalled?: (payload: JsonValue, record: PositionRecord) => AttemptOutcome;
+  readonly expired?: (record: PositionRecord) => AttemptOutcome;
+}
+
+/** A run of its own that stands for one attempt. */
+export interface ChildRun {
+  readonly graph: AnyCompiledGraph;
+  readonly nodes: NodeBindings;
+  readonly input: JsonValue;
+}
+
+/** A node binding with all its defaults filled in. */
+export interface NodeBinding {
+  /** Whether a crash during the attempt may run it again without asking. */
+  readonly retrySafe: boolean;
+  /** After this long the attempt's signal is aborted; null = never. */
+  readonly timeoutMs: number | null;
+  /** How long an aborted attempt may still settle. */
+  readonly graceMs: number;
+  /** What becomes of a result over the event limit. */
+  readonly largeResult: 'refuse' | 'artifact';
+  readonly decideAction:
+    | ((input: JsonValue, context: NodeContext) => ActionDecision | Promise<ActionDecision>)
+    | null;
+  readonly run: (input: JsonValue, context: NodeContext, record: PositionRecord) => unknown;
+  readonly endings: WaitEndings;
+  /** For a node whose attempt is a run of its own; `run` is then not called. */
+  readonly child: ((input: JsonValue, context: NodeContext) => ChildRun) | null;
+  /** What the node's result is, given the child's output. */
+  readonly childResult: (output: JsonValue) => unknown;
+}
+
+/** Bindings by node id. */
+export type NodeBindings = Readonly<Record<string, NodeBinding>>;
+
+/** How long an aborted attempt may still settle, unless its binding says otherwise. */
+export const DEFAULT_GRACE_MS = 5_000;
+
+/** A binding from what differs from the defaults. */
+export function nodeBinding(given: Partial<NodeBinding> & Pick<NodeBinding, 'run'>): NodeBinding {
+  return {
+    retrySafe: false,
+    timeoutMs: null,
+    graceMs: DEFAULT_GRACE_MS,
+    largeResult: 'refuse',
+    decideAction: null,
+    endings: {},
+    child: null,
+    childResult: (output) => output,
+    ...given,
+  };
+}

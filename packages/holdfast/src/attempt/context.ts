@@ -1,0 +1,145 @@
+/**
+ * What node code sees of its attempt. Costly parts are made when they are first asked for: most
+ * nodes never look at their signal or their key.
+ */
+import { HoldfastError } from '../base/errors.ts';
+import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { PositionRecord, StepRecord } from '../run/position-record.ts';
+import type {
+  ChildRun,
+  NodeContext,
+  PauseAttempt,
+  StepContext,
+  StepOptions,
+  StepResult,
+} from './binding.ts';
+import { failureOf, NodeFailure } from './outcome.ts';
+
+/** What an attempt needs of the executor around it. */
+export interface AttemptHost {
+  readonly runId: string;
+  readonly runInput: JsonValue;
+  readonly memory: Memory | null;
+  /** A digest of the run's stream and these parts. */
+  key(...parts: readonly string[]): string;
+  step(record: PositionRecord, name: string): StepRecord | undefined;
+  /** True when a sub-step was started and nobody knows what it did. */
+  hasUncertainStep(record: PositionRecord): boolean;
+  /** Makes the start of a sub-step durable. */
+  startStep(record: PositionRecord, name: string): Promise<void>;
+  /** Makes the result or failure of a sub-step durable. */
+  recordStep(record: PositionRecord, name: string, outcome: RecordedStep): Promise<void>;
+  /** Runs a child run to its end (its output), or to its pause. */
+  runChild(
+    record: PositionRecord,
+    child: ChildRun,
+    signal: AbortSignal,
+  ): Promise<JsonValue | PauseAttempt>;
+  log(record: PositionRecord, message: string, data: JsonObject | undefined): void;
+}
+
+export type RecordedStep = Exclude<StepRecord, { readonly kind: 'started' }>;
+
+export class AttemptContext implements NodeContext {
+  readonly #record: PositionRecord;
+  readonly #host: AttemptHost;
+  #controller: AbortController | null = null;
+  #usedSteps: Set<string> | null = null;
+
+  constructor(record: PositionRecord, host: AttemptHost) {
+    this.#record = record;
+    this.#host = host;
+    // Node code likes to take functions off its context.
+    this.step = this.step.bind(this);
+    this.log = this.log.bind(this);
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  get runId(): string {
+    return this.#host.runId;
+  }
+
+  get nodeId(): string {
+    return this.#record.nodeId;
+  }
+
+  get position(): string {
+    return this.#record.position;
+  }
+
+  get runInput(): JsonValue {
+    return this.#host.runInput;
+  }
+
+  get memory(): Memory | null {
+    return this.#host.memory;
+  }
+
+  get idempotencyKey(): string {
+    return this.#host.key(this.#record.firstPosition);
+  }
+
+  abort(reason: string): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(new HoldfastError('ABORTED', reason));
+  }
+
+  log(message: string, data?: JsonObject): void {
+    this.#host.log(this.#record, message, data);
+  }
+
+  async step<Result extends StepResult>(
+    name: string,
+    body: (step: StepContext) => Result | Promise<Result>,
+    options: StepOptions = {},
+  ): Promise<Result> {
+    this.#takeName(name);
+    const known = this.#host.step(this.#record, name);
+    if (known !== undefined && known.kind !== 'started') return this.#replay<Result>(known);
+    if (options.retrySafe !== true) await this.#host.startStep(this.#record, name);
+    const outcome = await this.#runStep(name, body);
+    await this.#host.recordStep(this.#record, name, outcome);
+    return this.#replay<Result>(outcome);
+  }
+
+  #replay<Result>(outcome: RecordedStep): Result {
+    if (outcome.kind === 'failed') throw new NodeFailure(outcome.code, outcome.message);
+    return outcome.result as Result;
+  }
+
+  async #runStep(name: string, body: (step: StepContext) => unknown): Promise<RecordedStep> {
+    const key = () => this.#host.key(this.#record.firstPosition, name);
+    const context = this;
+    try {
+      const value = await body({
+        get signal() {
+          return context.signal;
+        },
+        get idempotencyKey() {
+          return key();
+        },
+      });
+      return { kind: 'completed', result: cloneFrozenJson(value === undefined ? null : value) };
+    } catch (error) {
+      const { code, message } = failureOf(error, this.#controller?.signal.aborted);
+      return { kind: 'failed', position: this.#record.position, code, message };
+    }
+  }
+
+  #takeName(name: string): void {
+    this.#usedSteps ??= new Set();
+    if (this.#usedSteps.has(name)) {
+      throw new HoldfastError(
+        'STEP_REPEATED',
+        `Step ${JSON.stringify(name)} is used twice in one attempt of ${this.#record.nodeId}.`,
+        { nodeId: this.#record.nodeId, step: name },
+      );
+    }
+    this.#usedSteps.add(name);
+  }
+}

@@ -1,0 +1,86 @@
+/** How an attempt ends. Exactly one of these is recorded for each start, unless it is uncertain. */
+import type { ErrorCode } from '../base/error-codes.ts';
+import { errorText, HoldfastError } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import { cleanText, truncateText } from '../base/text.ts';
+import type { PauseRequest } from '../history/catalog.ts';
+
+export interface CompletedOutcome {
+  readonly kind: 'completed';
+  readonly result: JsonValue;
+}
+
+export interface FailedOutcome {
+  readonly kind: 'failed';
+  readonly code: string;
+  /** Bounded and free of control characters. */
+  readonly message: string;
+  /** Whether a policy may dispatch the node again. */
+  readonly retryable: boolean;
+  /** True when nobody waited for the attempt any more: what it did is unknown. */
+  readonly abandoned?: true;
+}
+
+export interface PausedOutcome {
+  readonly kind: 'paused';
+  readonly reason: string;
+  readonly request: PauseRequest;
+}
+
+export type AttemptOutcome = CompletedOutcome | FailedOutcome | PausedOutcome;
+
+/** The longest failure message recorded, in code points. */
+export const MAX_FAILURE_MESSAGE_LENGTH = 2_000;
+
+/**
+ * Thrown by node code to fail with a code of its own. A failure that no retry can mend says
+ * `retryable: false`.
+ *
+ * @example throw new NodeFailure('CARD_DECLINED', 'The bank said no.', { retryable: false })
+ */
+export class NodeFailure extends HoldfastError {
+  /** The code that is recorded; it need not be one of the closed table. */
+  readonly failureCode: string;
+  readonly retryable: boolean;
+
+  constructor(
+    failureCode: string,
+    message: string,
+    options: { readonly retryable?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super('NODE_FAILED', message, { failureCode }, options.cause);
+    this.name = 'NodeFailure';
+    this.failureCode = failureCode;
+    this.retryable = options.retryable ?? true;
+  }
+}
+
+/** The failure of the executor's own that an attempt may be recorded with. */
+export function failed(code: ErrorCode, message: string, retryable: boolean): FailedOutcome {
+  return { kind: 'failed', code, message: boundedMessage(message), retryable };
+}
+
+/** The outcome of something thrown by node code. Untyped errors are `EFFECT_FAILED`. */
+export function failureOf(error: unknown, aborted = false): FailedOutcome {
+  const message = boundedMessage(errorText(error));
+  if (aborted) return { kind: 'failed', code: 'ABORTED', message, retryable: true };
+  if (isNodeFailure(error)) {
+    return { kind: 'failed', code: error.failureCode, message, retryable: error.retryable };
+  }
+  return { kind: 'failed', code: 'EFFECT_FAILED', message, retryable: true };
+}
+
+function isNodeFailure(error: unknown): error is NodeFailure {
+  return (
+    error instanceof Error &&
+    'failureCode' in error &&
+    typeof error.failureCode === 'string' &&
+    error.failureCode.trim() !== '' &&
+    'retryable' in error &&
+    typeof error.retryable === 'boolean'
+  );
+}
+
+function boundedMessage(message: string): string {
+  return truncateText(cleanText(message), MAX_FAILURE_MESSAGE_LENGTH);
+}

@@ -1,0 +1,108 @@
+/**
+ * What a driven turn adds to the items it was given, in this order: resumes, the work of a cancel,
+ * ended waits, one decision, starts.
+ */
+import type { WaitEndings } from '../attempt/binding.ts';
+import type { HashText } from '../base/digest.ts';
+import type { StreamRef } from '../history/envelope.ts';
+import type { CancelPlan } from './cancel-plan.ts';
+import type { Drive } from './drive.ts';
+import type { ForeignPositions } from './foreign-positions.ts';
+import type { LiveAttempts } from './live-attempts.ts';
+import {
+  type Decision,
+  type DecisionLimits,
+  writeDecision,
+  writeUnrecorded,
+} from './record-decision.ts';
+import { writeStarts } from './record-starts.ts';
+import { writeEndedWaits } from './record-waits.ts';
+import { writeResume } from './resume-position.ts';
+import type { EndCommand } from './run-end.ts';
+import type { TurnBatch } from './turn-batch.ts';
+
+export interface AdvanceOptions {
+  readonly stream: StreamRef;
+  readonly hash: HashText;
+  readonly limits: DecisionLimits;
+  readonly maxConcurrentAttempts: number;
+  readonly live: LiveAttempts;
+  readonly foreign: ForeignPositions;
+  readonly cancel: CancelPlan;
+  readonly endingsOf: (nodeId: string) => WaitEndings;
+  readonly isRetrySafe: (nodeId: string) => boolean;
+}
+
+/** `end`: the run ends with this · `again`: the batch is full, the next turn goes on. */
+export interface Advanced {
+  readonly end: EndCommand | null;
+  readonly again: boolean;
+}
+
+const STAY: Advanced = { end: null, again: false };
+const AGAIN: Advanced = { end: null, again: true };
+
+/** Writes what follows from the batch. Throws what graph code throws, and protocol faults. */
+export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions): Advanced {
+  drive.mustDecide ||= batch.asksDecision;
+  if (batch.machine.fold.end !== null || drive.mode !== 'normal') return STAY;
+  writeResumes(batch, drive, options);
+  const cancelled = batch.machine.fold.cancelRequested !== null;
+  const { maxBatchBytes } = options.limits;
+  if (cancelled && !options.cancel.write(batch, maxBatchBytes)) {
+    return batch.bytes > maxBatchBytes ? AGAIN : STAY;
+  }
+  writeEndedWaits(batch, options.endingsOf, maxBatchBytes);
+  drive.mustDecide ||= batch.asksDecision;
+  if (options.foreign.someRun(batch)) return STAY;
+  return drive.ending === null ? goOn(batch, drive, options) : ending(batch, drive);
+}
+
+function writeResumes(batch: TurnBatch, drive: Drive, options: AdvanceOptions): void {
+  for (const position of drive.toResume) {
+    writeResume(batch, position, (live) => options.live.has(live));
+  }
+}
+
+/** A failure is recorded once nothing is in flight; what is queued or paused is left behind. */
+function ending(batch: TurnBatch, drive: Drive): Advanced {
+  const inFlight = batch.machine.fold.positions.count('running') > 0;
+  return inFlight ? STAY : { end: drive.ending, again: false };
+}
+
+function goOn(batch: TurnBatch, drive: Drive, options: AdvanceOptions): Advanced {
+  if (!writeUnrecorded(batch, options.limits)) return AGAIN;
+  if (drive.mustDecide) {
+    const decision = writeDecision(batch, options.limits);
+    drive.mustDecide = decision.kind === 'partial';
+    const end = ended(decision, batch, drive);
+    if (end !== null) return end;
+  }
+  return writeStarts(batch, startOptions(batch, options)) ? AGAIN : STAY;
+}
+
+function ended(decision: Decision, batch: TurnBatch, drive: Drive): Advanced | null {
+  drive.pauseReason = decision.kind === 'pause' ? decision.reason : null;
+  const { fold } = batch.machine;
+  switch (decision.kind) {
+    case 'partial':
+      return AGAIN;
+    case 'complete':
+      return { end: decision, again: false };
+    case 'fail':
+      drive.ending = decision;
+      return ending(batch, drive);
+    case 'idle':
+      return fold.cancelRequested !== null && fold.positions.count() === 0
+        ? { end: { kind: 'cancelled' }, again: false }
+        : null;
+    default:
+      return null;
+  }
+}
+
+function startOptions(batch: TurnBatch, options: AdvanceOptions) {
+  const { stream, hash, isRetrySafe, maxConcurrentAttempts, limits } = options;
+  const slots = maxConcurrentAttempts - batch.machine.fold.positions.count('running');
+  return { stream, hash, isRetrySafe, slots, maxBatchBytes: limits.maxBatchBytes };
+}

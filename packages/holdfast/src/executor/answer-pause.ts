@@ -1,0 +1,96 @@
+/** A person or host ends an open pause: the answer and the outcome it stands for, in one append. */
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { failed } from '../attempt/outcome.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { millisecondsOf } from '../base/time.ts';
+import type { OpenPause, PositionRecord } from '../run/position-record.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunFold } from '../run/run-fold.ts';
+import { writeOutcome } from './record-outcome.ts';
+import type { EndingsOf } from './record-waits.ts';
+import type { TurnBatch } from './turn-batch.ts';
+
+export interface AnswerRequest {
+  readonly pauseId: string;
+  readonly answer: JsonValue;
+  readonly by: string;
+}
+
+/** An open position and the pause that holds it. */
+export interface OpenWait {
+  readonly record: PositionRecord;
+  readonly pause: OpenPause;
+}
+
+/** Writes an answer. Throws `PAUSE_MISMATCH`, `ANSWER_INVALID`, `PROTOCOL`. */
+export function writeAnswer(batch: TurnBatch, request: AnswerRequest, endingsOf: EndingsOf): void {
+  const wait = requireOpenPause(batch.machine.fold, request.pauseId);
+  if (wait.pause.request.kind === 'reconcile-attempt') {
+    throw new GraphExecutionError(
+      'PROTOCOL',
+      `Pause ${request.pauseId} asks about an uncertain attempt: use reconcile, not answer.`,
+      { pauseId: request.pauseId },
+    );
+  }
+  refuseAfterDeadline(wait, batch.now);
+  if (wait.pause.request.kind === 'policy') writePolicyAnswer(batch, request, wait);
+  else writeWaitAnswer(batch, request, wait.record, endingsOf);
+}
+
+/** The pause with this id if it is open. Throws `PAUSE_MISMATCH` naming it and the open ones. */
+export function requireOpenPause(fold: RunFold, pauseId: string): OpenWait {
+  const record = fold.pausedBy(pauseId);
+  if (record?.pause && !record.pause.released) return { record, pause: record.pause };
+  const open = [...fold.positions.with('paused')].flatMap(({ pause }) => pause?.pauseId ?? []);
+  throw new GraphExecutionError(
+    'PAUSE_MISMATCH',
+    `Pause ${pauseId} of run ${fold.runId} is not open. ` +
+      `Open now: ${open.length === 0 ? 'none' : open.slice(0, 10).join(', ')}.`,
+    { pauseId, open },
+  );
+}
+
+function refuseAfterDeadline({ record, pause }: OpenWait, now: number): void {
+  if (record.dueAt === null || millisecondsOf(record.dueAt) > now) return;
+  throw new GraphExecutionError(
+    'PAUSE_MISMATCH',
+    `Pause ${pause.pauseId} was open until ${record.dueAt}; the answer came after its deadline.`,
+    { pauseId: pause.pauseId, dueAt: record.dueAt },
+  );
+}
+
+function writeWaitAnswer(
+  batch: TurnBatch,
+  request: AnswerRequest,
+  record: PositionRecord,
+  endingsOf: EndingsOf,
+): void {
+  const { answered } = endingsOf(record.nodeId);
+  const outcome: AttemptOutcome = answered?.(request.answer, record) ?? {
+    kind: 'completed',
+    result: request.answer,
+  };
+  writeAnswered(batch, request, record);
+  writeOutcome(batch, record, outcome);
+}
+
+function writePolicyAnswer(batch: TurnBatch, request: AnswerRequest, { record }: OpenWait): void {
+  const decision = isJsonObject(request.answer) ? request.answer['decision'] : undefined;
+  if (decision !== 'allow' && decision !== 'deny') {
+    throw new GraphExecutionError(
+      'ANSWER_INVALID',
+      `Pause ${request.pauseId} asks a policy question: answer {"decision": "allow"} or ` +
+        '{"decision": "deny"}.',
+      { pauseId: request.pauseId },
+    );
+  }
+  writeAnswered(batch, request, record);
+  if (decision === 'deny') {
+    writeOutcome(batch, record, failed('DENIED', `Denied by ${request.by}.`, false));
+  }
+}
+
+function writeAnswered(batch: TurnBatch, request: AnswerRequest, record: PositionRecord): void {
+  const { pauseId, answer, by } = request;
+  batch.write('graph:pause-answered', { pauseId, position: record.position, answer, by }, answer);
+}

@@ -1,0 +1,163 @@
+/** Makes attempts of this executor's positions: the binding, the host behind the context, limits. */
+import { Attempt } from '../attempt/attempt.ts';
+import type { ChildRun, NodeBinding, PauseAttempt } from '../attempt/binding.ts';
+import { AttemptContext, type AttemptHost, type RecordedStep } from '../attempt/context.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { failed } from '../attempt/outcome.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { PositionRecord, StepRecord } from '../run/position-record.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunFold } from '../run/run-fold.ts';
+import { SecretScreen } from '../store/known-secrets.ts';
+import type { ExecutorSettings } from './options.ts';
+import { ownRecord } from './outcome-item.ts';
+import { AwaitedItem, type TurnItem } from './turn-item.ts';
+
+/** What the factory needs of the loop. */
+export interface AttemptLoop {
+  readonly fold: () => RunFold;
+  readonly submit: (item: TurnItem) => void;
+  readonly runChild: (
+    record: PositionRecord,
+    child: ChildRun,
+    signal: AbortSignal,
+  ) => Promise<JsonValue | PauseAttempt>;
+}
+
+export type Settled = (attempt: Attempt, outcome: AttemptOutcome) => void;
+
+/** What stands around a result in its event, in bytes, beside the names. */
+const RESULT_FRAME_BYTES = 256;
+
+export class AttemptFactory {
+  readonly #settings: ExecutorSettings;
+  readonly #loop: AttemptLoop;
+  readonly #host: AttemptHost;
+  readonly #screen: SecretScreen | null;
+
+  constructor(settings: ExecutorSettings, loop: AttemptLoop) {
+    this.#settings = settings;
+    this.#loop = loop;
+    this.#host = this.#createHost();
+    this.#screen = SecretScreen.of(settings.storage.knownSecrets);
+  }
+
+  /** The node's binding. Throws `MISSING_NODE_BINDING`. */
+  binding(nodeId: string): NodeBinding {
+    const binding = this.#settings.bindings.get(nodeId);
+    if (binding !== undefined) return binding;
+    throw new GraphExecutionError('MISSING_NODE_BINDING', `Node ${nodeId} has no binding.`, {
+      nodeId,
+    });
+  }
+
+  /** The run that stands for an attempt of this position, or null when node code does. */
+  childOf(record: PositionRecord): ChildRun | null {
+    const { child } = this.binding(record.nodeId);
+    return child?.(record.input, new AttemptContext(record, this.#host)) ?? null;
+  }
+
+  create(record: PositionRecord, policyAnswered: boolean, settled: Settled): Attempt {
+    const { clock, graph, storage } = this.#settings;
+    const names = (record.nodeId.length + record.position.length) * 6;
+    return new Attempt({
+      record,
+      binding: this.binding(record.nodeId),
+      host: this.#host,
+      clock,
+      maxResultBytes: storage.record.policy.maxEventPayloadBytes - RESULT_FRAME_BYTES - names,
+      validateResult: graph.validateNodeResult ?? null,
+      storeLargeResult: (text) => this.#storeLargeResult(text),
+      policyAnswered,
+      onSettled: (attempt, outcome) => settled(attempt, this.#screened(record, outcome)),
+    });
+  }
+
+  async #storeLargeResult(text: string): Promise<JsonValue> {
+    const { storage, stream } = this.#settings;
+    const reference = await storage.artifactStore.write(
+      { namespace: stream.namespace, runId: stream.streamId },
+      { bytes: Buffer.from(text), mediaType: 'application/json', purpose: 'node-result' },
+    );
+    return { ...reference };
+  }
+
+  /** An outcome that holds a known secret is recorded as a failure that does not repeat it. */
+  #screened(record: PositionRecord, outcome: AttemptOutcome): AttemptOutcome {
+    if (this.#screen === null || !this.#screen.foundInJson(JSON.stringify(outcome))) return outcome;
+    const text = `The outcome of ${record.nodeId} holds a known secret and was not recorded.`;
+    return failed('KNOWN_SECRET', text, false);
+  }
+
+  #createHost(): AttemptHost {
+    const { stream, runInput, memory, hash, onLog } = this.#settings;
+    const loop = this.#loop;
+    return {
+      runId: stream.streamId,
+      runInput,
+      memory,
+      key: (...parts) =>
+        `sha256:${hash(JSON.stringify([stream.namespace, stream.streamId, ...parts]))}`,
+      step: (record, name) => knownStep(loop.fold(), record, name),
+      hasUncertainStep: (record) => loop.fold().steps.uncertain(record.firstPosition).length > 0,
+      startStep: (record, name) => startStep(loop, record, name),
+      recordStep: (record, name, outcome) => this.#recordStep(record, name, outcome),
+      runChild: (record, child, signal) => loop.runChild(record, child, signal),
+      log: (record, message, data) => onLog(logLine(stream.streamId, record, message, data)),
+    };
+  }
+
+  #recordStep(record: PositionRecord, name: string, outcome: RecordedStep): Promise<void> {
+    const screened = this.#screenedStep(record, name, outcome);
+    const large = screened.kind === 'completed' ? screened.result : screened.message;
+    const item = new AwaitedItem(512 + JSON.stringify(large).length * 2, (batch) => {
+      const { position } = ownRecord(batch.machine.fold, record);
+      const payload = { position, step: name };
+      const ended =
+        screened.kind === 'completed'
+          ? { result: screened.result }
+          : { code: screened.code, message: screened.message };
+      batch.write('graph:node-step-recorded', { ...payload, ...ended }, large);
+    });
+    this.#loop.submit(item);
+    return item.done;
+  }
+
+  #screenedStep(record: PositionRecord, name: string, outcome: RecordedStep): RecordedStep {
+    const { maxEventPayloadBytes } = this.#settings.storage.record.policy;
+    const text = JSON.stringify(outcome);
+    const failure = { kind: 'failed', position: record.position } as const;
+    if (Buffer.byteLength(text) + RESULT_FRAME_BYTES + name.length * 6 > maxEventPayloadBytes) {
+      const message = `The result of step ${name} is larger than an event holds.`;
+      return { ...failure, code: 'RESULT_TOO_LARGE', message };
+    }
+    if (this.#screen === null || !this.#screen.foundInJson(text)) return outcome;
+    const message = `The outcome of step ${name} holds a known secret and was not recorded.`;
+    return { ...failure, code: 'KNOWN_SECRET', message };
+  }
+}
+
+/** A failure of another attempt does not count: this one runs the step again. */
+function knownStep(fold: RunFold, record: PositionRecord, name: string): StepRecord | undefined {
+  const known = fold.steps.get(record.firstPosition, name);
+  return known?.kind === 'failed' && known.position !== record.position ? undefined : known;
+}
+
+function startStep(loop: AttemptLoop, record: PositionRecord, step: string): Promise<void> {
+  const item = new AwaitedItem(512, (batch) => {
+    const { position } = ownRecord(batch.machine.fold, record);
+    batch.write('graph:node-step-started', { position, step, retrySafe: false });
+  });
+  loop.submit(item);
+  return item.done;
+}
+
+function logLine(
+  runId: string,
+  record: PositionRecord,
+  message: string,
+  data: JsonObject | undefined,
+) {
+  const { nodeId, position } = record;
+  return { runId, nodeId, position, message, ...(data === undefined ? {} : { data }) };
+}

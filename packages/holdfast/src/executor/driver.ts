@@ -1,0 +1,477 @@
+/**
+ * The loop: take what wants to be recorded, fold it, ask the graph once, append everything as one
+ * batch, and only then start what it started.
+ *
+ * Invariants: one append at a time; node code runs only after its start record is durable; nobody
+ * is told of an outcome before it is durable; after a conflict a decision is made again and an
+ * outcome is written again only if its attempt is still this owner's.
+ */
+
+import type { Attempt } from '../attempt/attempt.ts';
+import type { WaitEndings } from '../attempt/binding.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { MerkleDigest } from '../base/digest.ts';
+import { isHoldfastError } from '../base/errors.ts';
+import type { Timer } from '../base/ports.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunFold } from '../run/run-fold.ts';
+import type { PauseView, RunResult } from '../run/run-result.ts';
+import { type Advanced, type AdvanceOptions, advance } from './advance.ts';
+import { AttemptFactory } from './attempt-factory.ts';
+import { CancelPlan } from './cancel-plan.ts';
+import { ChildRuns } from './child-runs.ts';
+import { conclude } from './conclude.ts';
+import { Drive } from './drive.ts';
+import type { GraphExecutor } from './executor.ts';
+import { ForeignPositions } from './foreign-positions.ts';
+import { IndexRow } from './index-row.ts';
+import { LiveAttempts } from './live-attempts.ts';
+import type { ExecutorSettings } from './options.ts';
+import { OutcomeItem, ownRecord } from './outcome-item.ts';
+import { writeResumed } from './reconcile-attempt.ts';
+import type { DecisionLimits } from './record-decision.ts';
+import { endPayload, resultOf } from './run-end.ts';
+import { RunLog } from './run-log.ts';
+import { openPauses } from './run-pauses.ts';
+import type { TurnBatch } from './turn-batch.ts';
+import { AwaitedItem, type TurnItem } from './turn-item.ts';
+
+/** A turn stops taking more when its batch has this share of the storage's limit. */
+const BATCH_FILL = 0.5;
+
+/** A child run and the position of this run that it stands for. */
+export interface OpenChild {
+  readonly position: string;
+  readonly executor: GraphExecutor;
+}
+
+export class Driver {
+  readonly children: ChildRuns;
+  readonly #settings: ExecutorSettings;
+  readonly #limits: DecisionLimits;
+  readonly #attempts: AttemptFactory;
+  readonly #advance: AdvanceOptions;
+  readonly #live: LiveAttempts;
+  readonly #cancel: CancelPlan;
+  readonly #foreign = new ForeignPositions();
+  readonly #index = new IndexRow();
+  readonly #queue: TurnItem[] = [];
+  #log: RunLog | null = null;
+  #drive: Drive | null = null;
+  #turning = false;
+  #scheduled = false;
+  /** The greatest sequence that the store has told of. */
+  #seen = 0;
+  #wake: Timer | null = null;
+
+  constructor(settings: ExecutorSettings) {
+    this.#settings = settings;
+    const { clock, hash, storage, maxDispatches, stream, maxConcurrentAttempts } = settings;
+    this.#limits = {
+      digest: new MerkleDigest(hash),
+      maxBatchBytes: storage.record.policy.maxAppendBatchBytes * BATCH_FILL,
+      maxDispatches,
+    };
+    this.#live = new LiveAttempts(clock);
+    this.#cancel = new CancelPlan(this.#live, () => this.#schedule());
+    this.children = new ChildRuns(settings, () => this.#fold());
+    this.#attempts = new AttemptFactory(settings, {
+      fold: () => this.#fold(),
+      submit: (item) => this.submit(item),
+      runChild: (record, child, signal) => this.children.run(record, child, signal),
+    });
+    this.#advance = {
+      stream,
+      hash,
+      limits: this.#limits,
+      maxConcurrentAttempts,
+      live: this.#live,
+      foreign: this.#foreign,
+      cancel: this.#cancel,
+      endingsOf: (nodeId) => this.#attempts.binding(nodeId).endings,
+      isRetrySafe: (nodeId) => this.#attempts.binding(nodeId).retrySafe,
+    };
+  }
+
+  /** Whether `run` or `resume` is in progress. */
+  get isDriving(): boolean {
+    return this.#drive !== null;
+  }
+
+  /** The fold, brought up to the end of the log when nothing drives it. */
+  async read(): Promise<RunFold> {
+    if (this.#turning || this.isDriving) return this.#fold();
+    return (await this.#openLog()).machine.fold;
+  }
+
+  /** What ends the waits of a node. */
+  endingsOf(nodeId: string): WaitEndings {
+    return this.#attempts.binding(nodeId).endings;
+  }
+
+  /** The child run that owns this run id (itself or a descendant of it), if one is open. */
+  async childOwning(runId: string): Promise<OpenChild | null> {
+    for (const child of await this.#openChildren()) {
+      const { runId: childId } = child.executor;
+      if (runId === childId || runId.startsWith(`${childId}.`)) return child;
+    }
+    return null;
+  }
+
+  /** The open child run in which something waits for this signal, if this run itself does not. */
+  async childWaitingFor(name: string): Promise<OpenChild | null> {
+    const waits = (pause: PauseView) =>
+      pause.request.kind === 'signal' && pause.request['name'] === name;
+    const fold = await this.read();
+    if (openPauses(fold).some((pause) => pause.runId === fold.runId && waits(pause))) return null;
+    for (const child of await this.#openChildren()) {
+      if ((await child.executor.pauses()).some(waits)) return child;
+    }
+    return null;
+  }
+
+  /** Re-opens a position whose child can go on. */
+  resumeChild(position: string): void {
+    this.submit(
+      new AwaitedItem(512, (batch) => {
+        const record = batch.machine.fold.positions.get(position);
+        if (record?.pause?.request.kind === 'child') writeResumed(batch, record);
+      }),
+    );
+  }
+
+  async #openChildren(): Promise<readonly OpenChild[]> {
+    const children: OpenChild[] = [];
+    for (const record of (await this.read()).positions.all()) {
+      const child = this.#attempts.childOf(record);
+      if (child === null || record.status === 'queued') continue;
+      const executor = await this.children.open(this.children.idOf(record.position), child);
+      children.push({ position: record.position, executor });
+    }
+    return children;
+  }
+
+  /** Records an item with the next turn. */
+  submit(item: TurnItem): void {
+    this.#queue.push(item);
+    this.#schedule();
+  }
+
+  /** Drives the run until it ends, pauses, waits, or `signal` is aborted. */
+  async drive(signal: AbortSignal | undefined, toResume: readonly string[]): Promise<RunResult> {
+    if (this.#drive !== null) {
+      throw new GraphExecutionError('PROTOCOL', 'This executor is running already.');
+    }
+    if (signal?.aborted) throw new GraphExecutionError('ABORTED', 'The run was halted.');
+    const drive = new Drive(toResume);
+    this.#drive = drive;
+    const halt = () => this.#halt(drive);
+    signal?.addEventListener('abort', halt, { once: true });
+    drive.onEnd(() => signal?.removeEventListener('abort', halt));
+    drive.onEnd(() => this.#endDrive());
+    this.#schedule();
+    return drive.result;
+  }
+
+  /** Lets what is in flight finish and starts nothing more. */
+  async shutdown(): Promise<void> {
+    const drive = this.#drive;
+    if (drive === null) return;
+    if (drive.mode === 'normal') drive.mode = 'draining';
+    this.children.shutdown();
+    this.#schedule();
+    await drive.result.catch(() => undefined);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#settings.clock.soon(() => {
+      this.#scheduled = false;
+      if (!this.#turning) void this.#turn();
+    });
+  }
+
+  async #turn(): Promise<void> {
+    this.#turning = true;
+    const items = this.#takeItems();
+    let again = false;
+    try {
+      if (this.#drive?.mode === 'failing') throw this.#drive.error;
+      again = await this.#perform(items);
+    } catch (error) {
+      for (const item of items.splice(0)) item.refused(error);
+      this.#fail(error);
+    }
+    this.#turning = false;
+    if (again || this.#queue.length > 0) this.#schedule();
+  }
+
+  #takeItems(): TurnItem[] {
+    let bytes = 0;
+    let count = 0;
+    for (const item of this.#queue) {
+      bytes += item.bytes;
+      if (count > 0 && bytes > this.#limits.maxBatchBytes) break;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** One turn; after a lost race the same turn is made again on what the log then says. */
+  async #perform(items: TurnItem[]): Promise<boolean> {
+    for (;;) {
+      const log = await this.#openLog();
+      await this.#begin(log);
+      const batch = log.begin();
+      const turn = this.#write(batch, items);
+      if (turn.end !== null) await this.#writeEnd(batch, turn.end);
+      if (!(await this.#commit(log, batch))) continue;
+      for (const item of items.splice(0)) item.committed();
+      if (turn.failure !== undefined) throw turn.failure;
+      this.#launch(batch);
+      return (await this.#conclude(log.machine.fold)) || turn.again;
+    }
+  }
+
+  /** False when another append came first. */
+  async #commit(log: RunLog, batch: TurnBatch): Promise<boolean> {
+    const { fold } = batch.machine;
+    const index =
+      this.#drive === null && !batch.isEmpty
+        ? this.#index.markDue(fold, batch.at)
+        : this.#index.update(fold, batch.at);
+    if (batch.isEmpty && (index === null || batch.expected === 0)) return true;
+    try {
+      await log.commit(batch, index);
+      this.#index.committed();
+      return true;
+    } catch (error) {
+      if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw ownershipError(error);
+      await log.reload();
+      this.#othersWrote(log);
+      return false;
+    }
+  }
+
+  async #openLog(): Promise<RunLog> {
+    if (this.#log === null) {
+      const { stream, graph, storage, clock, fence } = this.#settings;
+      const { digest } = this.#limits;
+      this.#log = await RunLog.open({ stream, graph, storage, digest, clock, fence });
+      this.#foreign.refresh(this.#log.machine.fold, this.#live);
+    } else if (this.#drive?.isStarted !== true || this.#seen > this.#log.end) {
+      if ((await this.#log.catchUp()).length > 0) this.#othersWrote(this.#log);
+    }
+    return this.#log;
+  }
+
+  /** Takes in what others appended. Throws `OWNERSHIP_LOST` when one of them drives the run. */
+  #othersWrote(log: RunLog): void {
+    const { fold } = log.machine;
+    this.#index.forget();
+    const grown = this.#foreign.refresh(fold, this.#live);
+    if (this.#drive === null) return;
+    this.#drive.mustDecide = true;
+    this.#drive.ending = null;
+    if (!this.#drive.isStarted) return;
+    for (const attempt of this.#live.all()) ownRecord(fold, attempt.record);
+    if (grown || (fold.end !== null && this.#live.size > 0)) {
+      throw new GraphExecutionError(
+        'OWNERSHIP_LOST',
+        `Another process drives run ${fold.runId}; this one has stopped.`,
+      );
+    }
+  }
+
+  /** The first turn of a drive listens to the stream and looks whether a child can go on. */
+  async #begin(log: RunLog): Promise<void> {
+    const drive = this.#drive;
+    if (drive === null || drive.isStarted) return;
+    drive.isStarted = true;
+    const { storage, stream } = this.#settings;
+    this.#seen = log.end;
+    this.#foreign.refresh(log.machine.fold, this.#live);
+    this.#index.seed(await storage.runIndex.get(stream.streamId));
+    drive.onEnd(
+      storage.eventStore.subscribe(stream, log.end, (events) => {
+        this.#seen = Math.max(this.#seen, events.at(-1)?.sequence ?? 0);
+        if (this.#log !== null && this.#seen > this.#log.end && !this.#turning) this.#schedule();
+      }),
+    );
+    const ready = await this.children.ready(log.machine.fold);
+    drive.toResume = [...new Set([...drive.toResume, ...ready])];
+  }
+
+  /** Writes what the turn holds; `failure` is why graph code could not go on, if it could not. */
+  #write(batch: TurnBatch, items: TurnItem[]): Advanced & { readonly failure?: unknown } {
+    try {
+      writeItems(batch, items);
+      if (this.#drive === null) return { end: null, again: false };
+      const advanced = advance(batch, this.#drive, this.#advance);
+      return advanced;
+    } catch (failure) {
+      // What was folded before is recorded alone: it has happened, whatever the graph makes of it.
+      batch.launches.length = 0;
+      return { end: null, again: false, failure };
+    }
+  }
+
+  async #writeEnd(batch: TurnBatch, end: NonNullable<Advanced['end']>): Promise<void> {
+    const { stream, storage } = this.#settings;
+    const payload = await endPayload(end, stream, storage);
+    batch.write('graph:run-finished', payload, payload.output ?? null);
+  }
+
+  #launch(batch: TurnBatch): void {
+    const drive = this.#drive;
+    if (drive !== null) drive.toResume = [];
+    for (const { position, policyAnswered } of batch.launches) {
+      const record = batch.machine.fold.positions.get(position);
+      if (record?.status !== 'running') continue;
+      const attempt = this.#attempts.create(record, policyAnswered, (settled, outcome) =>
+        this.#settled(settled, outcome),
+      );
+      this.#live.add(attempt);
+      attempt.start();
+    }
+    if (batch.machine.fold.cancelRequested !== null) this.#cancel.abortLive();
+    if (drive !== null && drive.mode === 'halting') this.#abortAll(drive);
+  }
+
+  #settled(attempt: Attempt, outcome: AttemptOutcome): void {
+    if (this.#drive?.mode === 'failing') {
+      this.#live.remove(attempt);
+      this.#schedule();
+      return;
+    }
+    this.submit(
+      new OutcomeItem(attempt, outcome, {
+        recorded: () => this.#live.remove(attempt),
+        lost: (error) => {
+          this.#live.remove(attempt);
+          this.#fail(error);
+        },
+      }),
+    );
+  }
+
+  /** True when another turn is needed at once. */
+  async #conclude(fold: RunFold): Promise<boolean> {
+    const drive = this.#drive;
+    if (drive === null) return false;
+    const { clock, maxIdleMs, stream, storage } = this.#settings;
+    const next = conclude({
+      fold,
+      drive,
+      liveCount: this.#live.size,
+      foreign: this.#foreign.list(fold, this.#live),
+      now: clock.now(),
+      maxIdleMs,
+    });
+    switch (next.kind) {
+      case 'again':
+        return true;
+      case 'stay':
+        this.#wakeAt(next.wakeAtMs);
+        return false;
+      case 'ended':
+        drive.resolve(await resultOf(endOf(fold), stream, storage));
+        return false;
+      case 'halted':
+        drive.reject(new GraphExecutionError('ABORTED', 'The run was halted.'));
+        return false;
+      case 'failed':
+        drive.reject(drive.error);
+        return false;
+      case 'result':
+        drive.resolve(next.result);
+        return false;
+    }
+  }
+
+  #wakeAt(ms: number | null): void {
+    this.#wake?.cancel();
+    this.#wake = null;
+    if (ms === null) return;
+    const { clock } = this.#settings;
+    this.#wake = clock.after(Math.max(0, ms - clock.now()), () => this.#schedule());
+  }
+
+  #halt(drive: Drive): void {
+    if (drive.mode === 'failing') return;
+    drive.mode = 'halting';
+    this.#abortAll(drive);
+    this.#schedule();
+  }
+
+  /** The executor cannot go on: stop what runs, then reject with `error`. */
+  #fail(error: unknown): void {
+    this.#log = null;
+    const drive = this.#drive;
+    if (drive === null) return;
+    if (drive.mode !== 'failing') {
+      drive.mode = 'failing';
+      drive.error = error;
+      this.#abortAll(drive);
+    }
+    if (this.#live.size === 0) drive.reject(drive.error);
+  }
+
+  #abortAll(drive: Drive): void {
+    for (const attempt of this.#live.all()) {
+      this.#live.abort(attempt, 'The run was halted.', (overdue) => {
+        // Nothing is recorded of it: for the next process it is uncertain.
+        overdue.abandon();
+        this.#live.remove(overdue);
+        if (drive.mode === 'failing' && this.#live.size === 0) drive.reject(drive.error);
+        this.#schedule();
+      });
+    }
+  }
+
+  #endDrive(): void {
+    this.#drive = null;
+    this.#wakeAt(null);
+    for (const attempt of this.#live.all()) {
+      attempt.abandon();
+      this.#live.remove(attempt);
+    }
+  }
+
+  #fold(): RunFold {
+    if (this.#log !== null) return this.#log.machine.fold;
+    throw new GraphExecutionError('OWNERSHIP_LOST', 'The executor has let go of this run.');
+  }
+}
+
+/**
+ * Writes items; those that do not fit any more are refused and taken out. If graph code cannot
+ * fold what one of them wrote, that much is kept and the items behind it are refused.
+ */
+function writeItems(batch: TurnBatch, items: TurnItem[]): void {
+  for (let place = 0; place < items.length; ) {
+    const before = batch.events.length;
+    const item = items[place];
+    try {
+      item?.write(batch);
+      place += 1;
+    } catch (error) {
+      const folded = batch.events.length > before;
+      const refused = items.splice(folded ? place + 1 : place, folded ? items.length : 1);
+      for (const unfit of refused) unfit.refused(error);
+      if (folded) throw error;
+    }
+  }
+}
+
+/** A stale fence means what a lost race means: another owner has taken the run. */
+function ownershipError(error: unknown): unknown {
+  if (!isHoldfastError(error, 'STALE_FENCE')) return error;
+  return new GraphExecutionError('OWNERSHIP_LOST', error.message, {}, error);
+}
+
+function endOf(fold: RunFold): NonNullable<RunFold['end']> {
+  if (fold.end !== null) return fold.end;
+  throw new GraphExecutionError('PROTOCOL', 'The run has not ended.');
+}

@@ -1,0 +1,43 @@
+/** The executor as its callers see it. */
+import type { JsonValue } from '../base/json.ts';
+import type { PauseView, RunResult } from '../run/run-result.ts';
+import type { RunView } from '../views/run-view.ts';
+import type { ReconcileRequest } from './reconcile-attempt.ts';
+
+/** What `reconcile` says of an uncertain attempt, or of one uncertain step of it. */
+export type Reconciliation = WithoutPause<ReconcileRequest>;
+
+type WithoutPause<Request> = Request extends unknown ? Omit<Request, 'pauseId'> : never;
+
+/**
+ * Drives one stored run: seed 000. `run` and `resume` exclude each other (`PROTOCOL`); everything
+ * else may be called at any time, from any process that has the run's storage.
+ */
+export interface GraphExecutor {
+  readonly runId: string;
+  /**
+   * Goes on until the run ends, pauses, or waits for positions that a dead process left. Rejects
+   * with `ABORTED` when `signal` is aborted, `OWNERSHIP_LOST` when another process drives the
+   * run, and with protocol and storage codes.
+   */
+  run(signal?: AbortSignal): Promise<RunResult>;
+  /**
+   * Re-opens positions by the crash table, then goes on. Call it only after the process that
+   * started them has stopped. Throws `PROTOCOL` for a position that is not open.
+   */
+  resume(positions: string | readonly string[], signal?: AbortSignal): Promise<RunResult>;
+  /** Answers an open pause. Throws `PAUSE_MISMATCH`, `ANSWER_INVALID`, `PROTOCOL`. */
+  answer(pauseId: string, answer: JsonValue, options: { readonly by: string }): Promise<void>;
+  /** Says what became of an uncertain attempt. Throws `PAUSE_MISMATCH`, `PROTOCOL`. */
+  reconcile(pauseId: string, reconciliation: Reconciliation): Promise<void>;
+  /** Sends a message; one that comes before its wait is kept, a repeat of its id is ignored. */
+  signal(name: string, payload: JsonValue, options: { readonly signalId: string }): Promise<void>;
+  /** Asks for the end: whoever drives the run stops it, undoes what can be undone, and ends it. */
+  cancel(options: { readonly by: string; readonly reason: string }): Promise<void>;
+  /** Lets attempts in flight finish, starts nothing more; `run` then resolves as `waiting`. */
+  shutdown(): Promise<void>;
+  /** The open pauses; a child run's stand in place of its parent's. */
+  pauses(): Promise<readonly PauseView[]>;
+  /** All that can be shown of the run. */
+  view(): Promise<RunView>;
+}

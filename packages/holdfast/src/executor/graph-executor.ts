@@ -1,0 +1,127 @@
+/** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
+import type { NodeBinding, NodeBindings } from '../attempt/binding.ts';
+import type { Clock } from '../base/ports.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { Memory } from '../memory/memory.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import type { LeaseGrant } from '../store/lease-store.ts';
+import type { RunStorage } from '../store/storage.ts';
+import { createSystemClock } from '../store/system-clock.ts';
+import { Driver } from './driver.ts';
+import type { GraphExecutor } from './executor.ts';
+import { hashText } from './hash-text.ts';
+import { checkedOptions } from './option-check.ts';
+import type { ExecutorSettings, LogLine } from './options.ts';
+import {
+  mismatch,
+  type RunDefinition,
+  readInputs,
+  readRunStart,
+  streamOf,
+} from './run-definition.ts';
+import { createRunInbox } from './run-inbox.ts';
+
+export interface GraphExecutorOptions {
+  readonly runId: string;
+  readonly graph: AnyCompiledGraph;
+  readonly storage: RunStorage;
+  /** One binding for each node of the definition. */
+  readonly nodes: NodeBindings;
+  readonly bindings?: { readonly memory?: Memory };
+  readonly clock?: Clock;
+  /** The lease under which this process drives the run; its token goes with every append. */
+  readonly lease?: LeaseGrant;
+  /** How many attempts may be in flight at once; 64 by default. */
+  readonly maxConcurrentAttempts?: number | undefined;
+  /** A run that wants more dispatches fails with `BUDGET_STOP`; no limit by default. */
+  readonly maxDispatches?: number | undefined;
+  /** Delays longer than this end `run` with `waiting`; none by default. */
+  readonly maxIdleMs?: number | undefined;
+  readonly onLog?: (line: LogLine) => void;
+}
+
+/**
+ * An executor of one stored run. Seed 000.
+ *
+ * Throws `RUN_NOT_FOUND`, `STORED_GRAPH_MISMATCH`, `MISSING_NODE_BINDING`, `MISSING_MEMORY`,
+ * `INVALID_OPTION`, and what the store throws.
+ *
+ * @example
+ * const executor = await createGraphExecutor({
+ *   runId: 'r1', graph, storage, nodes: { draft: dataNode(write), review: dataNode(check) },
+ * });
+ * const result = await executor.run();
+ */
+export async function createGraphExecutor(options: GraphExecutorOptions): Promise<GraphExecutor> {
+  const checked = checkedOptions(options);
+  const { runId, graph, storage } = options;
+  const { definition } = await readRunStart(storage, runId);
+  refuseOtherGraph(runId, graph, definition);
+  const { clock = createSystemClock(), lease, bindings } = options;
+  const settings: ExecutorSettings = {
+    stream: streamOf(storage, runId),
+    graph,
+    storage,
+    bindings: boundNodes(graph, options.nodes),
+    runInput: await readInputs(storage, runId, definition),
+    memory: requiredMemory(graph, bindings?.memory),
+    clock,
+    hash: hashText,
+    fence: lease?.fence ?? null,
+    ...checked,
+    onLog: options.onLog ?? (() => {}),
+    childExecutor: (childId, child) => {
+      const { graph: childGraph, nodes } = child;
+      const { lease: _lease, ...shared } = options;
+      return createGraphExecutor({ ...shared, runId: childId, graph: childGraph, nodes });
+    },
+  };
+  return createRunInbox(new Driver(settings), settings);
+}
+
+/** The graph must be the stored one: definition, kind and versions; its code is not compared. */
+function refuseOtherGraph(runId: string, graph: AnyCompiledGraph, stored: RunDefinition): void {
+  const supplied = graph.describe().graph;
+  const parts = ['id', 'kind', 'typeVersion', 'definitionVersion', 'definitionDigest'] as const;
+  for (const part of parts) {
+    if (stored.graph[part] !== supplied[part]) {
+      throw mismatch(runId, part, stored.graph[part], supplied[part]);
+    }
+  }
+}
+
+function boundNodes(
+  graph: AnyCompiledGraph,
+  nodes: NodeBindings,
+): ReadonlyMap<string, NodeBinding> {
+  const bound = new Map<string, NodeBinding>();
+  const missing: string[] = [];
+  for (const { id } of graph.definition.value.nodes) {
+    const binding = Object.hasOwn(nodes, id) ? nodes[id] : undefined;
+    if (binding === undefined) missing.push(id);
+    else bound.set(id, binding);
+  }
+  if (missing.length > 0) {
+    const some = missing.slice(0, 5).join(', ');
+    throw new GraphExecutionError(
+      'MISSING_NODE_BINDING',
+      `${missing.length === 1 ? 'Node' : 'Nodes'} ${some} of graph ` +
+        `${graph.definition.value.id} ${missing.length === 1 ? 'has' : 'have'} no binding.`,
+      { nodes: missing },
+    );
+  }
+  return bound;
+}
+
+function requiredMemory(graph: AnyCompiledGraph, memory: Memory | undefined): Memory | null {
+  if (graph.requirements.memory !== 'required') return null;
+  const isLive =
+    typeof memory?.scope === 'string' &&
+    memory.scope.trim() !== '' &&
+    typeof memory.execute === 'function';
+  if (isLive) return memory;
+  throw new GraphExecutionError(
+    'MISSING_MEMORY',
+    `Graph ${graph.definition.value.id} requires memory: give bindings.memory a live Memory.`,
+  );
+}

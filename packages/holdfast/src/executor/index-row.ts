@@ -1,0 +1,62 @@
+/** The run's index row as this owner last wrote it: only changes are written again. */
+import type { IsoTime } from '../base/time.ts';
+import type { RunFold } from '../run/run-fold.ts';
+import type { RunIndexRow, RunIndexUpdate, RunStatus } from '../store/run-index.ts';
+import { continuation } from './run-end.ts';
+
+interface Row {
+  readonly status: RunStatus;
+  readonly wakeAt: IsoTime | null;
+}
+
+export class IndexRow {
+  #written: Row | null = null;
+  #pending: Row | null = null;
+
+  /** What the store says of the run. */
+  seed(row: RunIndexRow | null): void {
+    this.#written = row === null ? null : { status: row.status, wakeAt: row.wakeAt };
+  }
+
+  /** What an owner's turn changes in the row, or null. */
+  update(fold: RunFold, at: IsoTime): RunIndexUpdate | null {
+    return this.#change(rowOf(fold, at));
+  }
+
+  /** A turn without an owner leaves work behind: any host may take it up. */
+  markDue(fold: RunFold, at: IsoTime): RunIndexUpdate | null {
+    return fold.end === null ? this.#change({ status: 'running', wakeAt: at }) : null;
+  }
+
+  /** The update is durable. */
+  committed(): void {
+    this.#written = this.#pending ?? this.#written;
+    this.#pending = null;
+  }
+
+  /** Another process has written: nothing is known of the row. */
+  forget(): void {
+    this.#written = null;
+  }
+
+  #change(row: Row): RunIndexUpdate | null {
+    this.#pending = row;
+    const same = this.#written?.status === row.status && this.#written.wakeAt === row.wakeAt;
+    return same ? null : row;
+  }
+}
+
+function rowOf(fold: RunFold, at: IsoTime): Row {
+  if (fold.end !== null) {
+    const { outcome, output = null } = fold.end;
+    // A run that continues as new stays due until its successor exists.
+    return { status: outcome, wakeAt: continuation(output) === null ? null : at };
+  }
+  const { positions } = fold;
+  if (positions.count() > 0 && positions.count('paused') === positions.count()) {
+    return { status: 'paused', wakeAt: positions.nextDue() };
+  }
+  // What runs now needs no wake; delays alone do.
+  const sleeping = positions.count('running') === 0 ? positions.nextDue() : null;
+  return { status: 'running', wakeAt: sleeping };
+}

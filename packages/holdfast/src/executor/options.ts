@@ -1,0 +1,39 @@
+/** What an executor is made of, with its defaults filled in. */
+import type { ChildRun, NodeBinding } from '../attempt/binding.ts';
+import type { HashText } from '../base/digest.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Clock } from '../base/ports.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { StreamRef } from '../history/envelope.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { RunStorage } from '../store/storage.ts';
+import type { GraphExecutor } from './executor.ts';
+
+/** A line that node code logged. */
+export interface LogLine {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly position: string;
+  readonly message: string;
+  readonly data?: JsonObject;
+}
+
+/** The executor's own settings; `createGraphExecutor` makes them from its options. */
+export interface ExecutorSettings {
+  readonly stream: StreamRef;
+  readonly graph: AnyCompiledGraph;
+  readonly storage: RunStorage;
+  readonly bindings: ReadonlyMap<string, NodeBinding>;
+  readonly runInput: JsonValue;
+  readonly memory: Memory | null;
+  readonly clock: Clock;
+  readonly hash: HashText;
+  readonly fence: bigint | null;
+  readonly maxConcurrentAttempts: number;
+  readonly maxDispatches: number;
+  /** Delays longer than this end `run` with `waiting` instead of being waited for. */
+  readonly maxIdleMs: number;
+  readonly onLog: (line: LogLine) => void;
+  /** An executor of a child run with these settings. */
+  readonly childExecutor: (runId: string, child: ChildRun) => Promise<GraphExecutor>;
+}

@@ -1,0 +1,57 @@
+/** How an own attempt ended, on its way into the record. */
+import type { Attempt } from '../attempt/attempt.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import type { PositionRecord } from '../run/position-record.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunFold } from '../run/run-fold.ts';
+import { writeOutcome } from './record-outcome.ts';
+import type { TurnBatch } from './turn-batch.ts';
+import type { TurnItem } from './turn-item.ts';
+
+export interface OutcomeListener {
+  recorded(): void;
+  lost(error: unknown): void;
+}
+
+export class OutcomeItem implements TurnItem {
+  readonly bytes: number;
+  readonly attempt: Attempt;
+  readonly #outcome: AttemptOutcome;
+  readonly #listener: OutcomeListener;
+
+  constructor(attempt: Attempt, outcome: AttemptOutcome, listener: OutcomeListener) {
+    this.attempt = attempt;
+    this.#outcome = outcome;
+    this.#listener = listener;
+    this.bytes = outcomeBytes(outcome);
+  }
+
+  write(batch: TurnBatch): void {
+    writeOutcome(batch, ownRecord(batch.machine.fold, this.attempt.record), this.#outcome);
+  }
+
+  committed(): void {
+    this.#listener.recorded();
+  }
+
+  refused(error: unknown): void {
+    this.#listener.lost(error);
+  }
+}
+
+/** The open record of an own attempt. Throws `OWNERSHIP_LOST` once another has touched it. */
+export function ownRecord(fold: RunFold, own: PositionRecord): PositionRecord {
+  const record = fold.positions.get(own.position);
+  if (record?.status === 'running' && record.startedSequence === own.startedSequence) return record;
+  throw new GraphExecutionError(
+    'OWNERSHIP_LOST',
+    `Position ${own.position} of run ${fold.runId} was settled or resumed by another process.`,
+    { position: own.position },
+  );
+}
+
+function outcomeBytes(outcome: AttemptOutcome): number {
+  if (outcome.kind === 'failed') return 512 + outcome.message.length * 3;
+  const value = outcome.kind === 'completed' ? outcome.result : outcome.request;
+  return typeof value === 'object' ? 512 + JSON.stringify(value).length * 2 : 512;
+}

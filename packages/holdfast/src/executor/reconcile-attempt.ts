@@ -1,0 +1,130 @@
+/**
+ * A person says what became of an uncertain attempt, or of one uncertain sub-step of it, or allows
+ * it to run again. Nothing else ever repeats an attempt that is not retry-safe.
+ */
+import { failed } from '../attempt/outcome.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { NodeResultIssue } from '../graph/graph-type.ts';
+import type { PositionRecord } from '../run/position-record.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import { requireOpenPause } from './answer-pause.ts';
+import { writeOutcome } from './record-outcome.ts';
+import type { TurnBatch } from './turn-batch.ts';
+
+interface ReconcileBase {
+  readonly pauseId: string;
+  /** The sub-step it is about; without it, the whole attempt. */
+  readonly step?: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export type ReconcileRequest = ReconcileBase &
+  (
+    | { readonly kind: 'completed'; readonly result: JsonValue }
+    | { readonly kind: 'failed'; readonly code: string }
+    | { readonly kind: 'retry' }
+  );
+
+export type ResultCheck = (nodeId: string, result: JsonValue) => NodeResultIssue | null;
+
+/** Writes a reconciliation. Throws `PAUSE_MISMATCH`, `PROTOCOL`, `RESULT_INVALID`. */
+export function writeReconciliation(
+  batch: TurnBatch,
+  request: ReconcileRequest,
+  checkResult: ResultCheck,
+): void {
+  const { record, pause } = requireOpenPause(batch.machine.fold, request.pauseId);
+  if (pause.request.kind !== 'reconcile-attempt') {
+    throw new GraphExecutionError(
+      'PROTOCOL',
+      `Pause ${request.pauseId} is of kind ${pause.request.kind}: use answer, not reconcile.`,
+      { pauseId: request.pauseId },
+    );
+  }
+  if (request.step === undefined) writeWholeAttempt(batch, request, record, checkResult);
+  else writeStep(batch, request, record, request.step);
+}
+
+function writeWholeAttempt(
+  batch: TurnBatch,
+  request: ReconcileRequest,
+  record: PositionRecord,
+  checkResult: ResultCheck,
+): void {
+  if (request.kind === 'completed') {
+    const issue = checkResult(record.nodeId, request.result);
+    if (issue !== null) {
+      throw new GraphExecutionError(
+        'RESULT_INVALID',
+        `${record.nodeId} cannot have that result: ${issue.code} at ${issue.path}: ${issue.message}`,
+        { nodeId: record.nodeId, path: issue.path },
+      );
+    }
+  }
+  writeAudit(batch, request, record);
+  if (request.kind === 'completed') {
+    writeOutcome(batch, record, { kind: 'completed', result: request.result });
+  } else if (request.kind === 'failed') {
+    const failure = failed('EFFECT_FAILED', request.reason, true);
+    writeOutcome(batch, record, { ...failure, code: request.code });
+  }
+  // A retry releases the pause: an owner's turn resumes the attempt, now or later.
+}
+
+function writeStep(
+  batch: TurnBatch,
+  request: ReconcileRequest,
+  record: PositionRecord,
+  step: string,
+): void {
+  const { steps } = batch.machine.fold;
+  const uncertain = steps.uncertain(record.firstPosition);
+  if (!uncertain.includes(step)) {
+    throw new GraphExecutionError(
+      'PAUSE_MISMATCH',
+      `Step ${step} of ${record.position} is not uncertain. Uncertain: ` +
+        `${uncertain.length === 0 ? 'none' : uncertain.join(', ')}.`,
+      { pauseId: request.pauseId, step },
+    );
+  }
+  writeAudit(batch, request, record);
+  const { position } = record;
+  if (request.kind === 'completed') {
+    const { result } = request;
+    batch.write('graph:node-step-recorded', { position, step, result }, result);
+  } else if (request.kind === 'failed') {
+    const { code, reason: message } = request;
+    batch.write('graph:node-step-recorded', { position, step, code, message });
+  }
+}
+
+/** Writes who reconciled what and why. */
+export function writeAudit(
+  batch: TurnBatch,
+  request: Pick<ReconcileRequest, 'pauseId' | 'step' | 'kind' | 'by' | 'reason'>,
+  record: PositionRecord,
+): void {
+  const { pauseId, step, kind, by, reason } = request;
+  const attemptId = record.started?.attemptId;
+  if (attemptId === undefined) return;
+  const about = step === undefined ? {} : { step };
+  const { position } = record;
+  batch.write('graph:attempt-reconciled', {
+    pauseId,
+    position,
+    attemptId,
+    ...about,
+    kind,
+    by,
+    reason,
+  });
+}
+
+/** Re-opens the attempt and runs it again once that is durable. */
+export function writeResumed(batch: TurnBatch, record: PositionRecord): void {
+  const { nodeId, position, pause } = record;
+  batch.write('graph:node-resumed', { nodeId, position, at: batch.at });
+  const policyAnswered = pause?.request.kind === 'policy' && pause.released;
+  batch.launches.push({ position, policyAnswered });
+}

@@ -1,0 +1,70 @@
+/**
+ * Ends the pauses that a received signal or a passed deadline has ended. A pause that is overdue
+ * when it is recorded ends in the same append: nobody is asked.
+ */
+import type { WaitEndings } from '../attempt/binding.ts';
+import { type AttemptOutcome, failed, failureOf } from '../attempt/outcome.ts';
+import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
+import type { PositionRecord } from '../run/position-record.ts';
+import { type EndedWait, endedWait } from '../run/waits.ts';
+import { writeResumed } from './reconcile-attempt.ts';
+import { writeOutcome } from './record-outcome.ts';
+import type { TurnBatch } from './turn-batch.ts';
+
+/** Finds the endings that a node's binding declares. */
+export type EndingsOf = (nodeId: string) => WaitEndings;
+
+/** Ends pauses until none is left that something has ended, or the batch is full. */
+export function writeEndedWaits(batch: TurnBatch, endingsOf: EndingsOf, maxBytes: number): void {
+  while (batch.bytes < maxBytes) {
+    const ended = endedWait(batch.machine.fold, batch.now);
+    if (ended === null) return;
+    writeEnd(batch, ended, endingsOf(ended.record.nodeId));
+  }
+}
+
+function writeEnd(batch: TurnBatch, ended: EndedWait, endings: WaitEndings): void {
+  const { record } = ended;
+  if (ended.kind === 'released') {
+    writeResumed(batch, record);
+    return;
+  }
+  if (ended.kind === 'signal') {
+    const { payload, signalId } = ended.signal;
+    writeOutcome(batch, record, signalOutcome(endings, payload, record), signalId);
+    return;
+  }
+  if (record.pause?.request.kind === 'child') {
+    writeResumed(batch, record);
+    return;
+  }
+  const { position } = record;
+  const pauseId = record.pause?.pauseId ?? '';
+  batch.write('graph:timer-fired', { position, pauseId, dueAt: ended.dueAt, at: batch.at });
+  writeOutcome(batch, record, expiredOutcome(endings, record));
+}
+
+function signalOutcome(
+  endings: WaitEndings,
+  payload: JsonValue,
+  record: PositionRecord,
+): AttemptOutcome {
+  const outcome = guarded(() => endings.signalled?.(payload, record));
+  // Only a completion may name the signal it consumes.
+  return outcome?.kind === 'completed' ? outcome : { kind: 'completed', result: payload };
+}
+
+function expiredOutcome(endings: WaitEndings, record: PositionRecord): AttemptOutcome {
+  const text = `${record.nodeId} waited until ${record.dueAt} and nothing came.`;
+  return guarded(() => endings.expired?.(record)) ?? failed('DEADLINE_PASSED', text, false);
+}
+
+function guarded(ending: () => AttemptOutcome | undefined): AttemptOutcome | undefined {
+  try {
+    const outcome = ending();
+    if (outcome?.kind !== 'completed') return outcome;
+    return { kind: 'completed', result: cloneFrozenJson(outcome.result) };
+  } catch (error) {
+    return failureOf(error);
+  }
+}

@@ -1,0 +1,91 @@
+/** The end of a run as an event, and as what `run` returns of it, now or years later. */
+import { isSha256Digest } from '../base/digest.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import type { CompleteCommand, FailCommand } from '../graph/commands.ts';
+import type { StreamRef } from '../history/envelope.ts';
+import type { RunEnd } from '../run/run-fold.ts';
+import type { RunResult } from '../run/run-result.ts';
+import type { ArtifactReference } from '../store/artifact-store.ts';
+import type { RunStorage } from '../store/storage.ts';
+
+/** What ends a run. */
+export type EndCommand = CompleteCommand | FailCommand | { readonly kind: 'cancelled' };
+
+const CANCELLED = { code: 'CANCELLED', message: 'The run was cancelled.' } as const;
+
+/** The payload of `graph:run-finished`; an output over the event limit becomes an artifact. */
+export async function endPayload(
+  command: EndCommand,
+  stream: StreamRef,
+  storage: RunStorage,
+): Promise<RunEnd> {
+  if (command.kind === 'fail') {
+    return { outcome: 'fail', code: command.code, message: command.message };
+  }
+  if (command.kind === 'cancelled') return { outcome: 'cancelled', ...CANCELLED };
+  const output = withSuccessor(command.output, stream.streamId);
+  const bytes = Buffer.from(JSON.stringify(output));
+  // Room for the few words around the output. One that looks like a reference becomes one.
+  const fits = bytes.length + 64 <= storage.record.policy.maxEventPayloadBytes;
+  if (fits && referenceIn(output) === null) return { outcome: 'complete', output };
+  const artifact = await storage.artifactStore.write(
+    { namespace: stream.namespace, runId: stream.streamId },
+    { bytes, mediaType: 'application/json', purpose: 'run-output' },
+  );
+  return { outcome: 'complete', output: { artifact: { ...artifact } } };
+}
+
+/** What `run` returns for a recorded end. */
+export async function resultOf(
+  end: RunEnd,
+  stream: StreamRef,
+  storage: RunStorage,
+): Promise<RunResult> {
+  if (end.outcome === 'complete') {
+    return { kind: 'complete', output: await storedOutput(end.output ?? null, stream, storage) };
+  }
+  const { code = CANCELLED.code, message = CANCELLED.message } = end;
+  return { kind: 'fail', code, message };
+}
+
+async function storedOutput(
+  output: JsonValue,
+  stream: StreamRef,
+  storage: RunStorage,
+): Promise<JsonValue> {
+  const reference = referenceIn(output);
+  if (reference === null) return output;
+  const scope = { namespace: stream.namespace, runId: stream.streamId };
+  const bytes = await storage.artifactStore.read(scope, reference);
+  return JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonValue;
+}
+
+/** The reference that stands for an output, if that is what it is. */
+function referenceIn(output: JsonValue): ArtifactReference | null {
+  if (!isJsonObject(output) || Object.keys(output).join() !== 'artifact') return null;
+  const reference = output['artifact'];
+  if (!isJsonObject(reference) || !isSha256Digest(reference['digest'])) return null;
+  return reference as unknown as ArtifactReference;
+}
+
+/** Where a run goes on in a successor, if its output says so. */
+export function continuation(
+  output: JsonValue,
+): { readonly runId: string; readonly input: JsonValue } | null {
+  const next = isJsonObject(output) ? output['continueAs'] : undefined;
+  if (!isJsonObject(next) || typeof next['runId'] !== 'string') return null;
+  return { runId: next['runId'], input: next['input'] ?? null };
+}
+
+/** A graph that continues as new names the input; the executor adds the successor's run id. */
+function withSuccessor(output: JsonValue, runId: string): JsonValue {
+  const next = isJsonObject(output) ? output['continueAs'] : undefined;
+  if (!isJsonObject(next) || next['runId'] !== undefined) return output;
+  return { continueAs: { runId: successorId(runId), input: next['input'] ?? null } };
+}
+
+/** `run` → `run.c2` → `run.c3` … */
+function successorId(runId: string): string {
+  const match = /^(.*)\.c(\d+)$/.exec(runId);
+  return match === null ? `${runId}.c2` : `${match[1]}.c${Number(match[2]) + 1}`;
+}

@@ -1,0 +1,170 @@
+/**
+ * The calls of an executor: what comes from outside becomes an item of the next turn, or, when
+ * nothing is driven here, an append of its own. What concerns a child run is handed to it.
+ */
+
+import { textFault } from '../base/identifier.ts';
+import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
+import { isoTime } from '../base/time.ts';
+import type { EventPayloads } from '../history/catalog.ts';
+import type { NewEvent } from '../history/envelope.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import { viewRun } from '../views/run-view.ts';
+import { writeAnswer } from './answer-pause.ts';
+import type { Driver } from './driver.ts';
+import type { GraphExecutor, Reconciliation } from './executor.ts';
+import { hashText } from './hash-text.ts';
+import type { ExecutorSettings } from './options.ts';
+import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
+import { openPauses } from './run-pauses.ts';
+import type { TurnBatch } from './turn-batch.ts';
+import { AwaitedItem } from './turn-item.ts';
+
+type OutsideType = 'graph:signal-received' | 'graph:cancel-requested';
+
+/** The executor that `driver` drives. */
+export function createRunInbox(driver: Driver, settings: ExecutorSettings): GraphExecutor {
+  const inbox = new RunInbox(driver, settings);
+  return Object.freeze({
+    runId: settings.stream.streamId,
+    run: (signal?: AbortSignal) => driver.drive(signal, []),
+    resume: (positions: string | readonly string[], signal?: AbortSignal) =>
+      driver.drive(signal, typeof positions === 'string' ? [positions] : [...positions]),
+    answer: (pauseId: string, answer: JsonValue, options: { readonly by: string }) =>
+      inbox.answer(pauseId, answer, options.by),
+    reconcile: (pauseId: string, reconciliation: Reconciliation) =>
+      inbox.reconcile(pauseId, reconciliation),
+    signal: (name: string, payload: JsonValue, options: { readonly signalId: string }) =>
+      inbox.signal(name, payload, options.signalId),
+    cancel: (options: { readonly by: string; readonly reason: string }) => inbox.cancel(options),
+    shutdown: () => driver.shutdown(),
+    pauses: async () => openPauses(await driver.read()),
+    view: () =>
+      viewRun(settings.stream.streamId, settings.storage.eventStore.read(settings.stream)),
+  });
+}
+
+class RunInbox {
+  readonly #driver: Driver;
+  readonly #settings: ExecutorSettings;
+
+  constructor(driver: Driver, settings: ExecutorSettings) {
+    this.#driver = driver;
+    this.#settings = settings;
+  }
+
+  async answer(pauseId: string, given: JsonValue, by: string): Promise<void> {
+    requireText('by', by);
+    const answer = cloneFrozenJson(given);
+    const child = await this.#childOf(pauseId);
+    if (child !== null) {
+      await child.executor.answer(pauseId, answer, { by });
+      this.#goOn(child.position);
+      return;
+    }
+    await this.#record(answer, (batch) => {
+      writeAnswer(batch, { pauseId, answer, by }, (nodeId) => this.#driver.endingsOf(nodeId));
+    });
+  }
+
+  async reconcile(pauseId: string, given: Reconciliation): Promise<void> {
+    requireText('by', given.by);
+    requireText('reason', given.reason);
+    if (given.kind === 'failed') requireText('code', given.code);
+    const child = await this.#childOf(pauseId);
+    if (child !== null) {
+      await child.executor.reconcile(pauseId, given);
+      this.#goOn(child.position);
+      return;
+    }
+    const request = cloneFrozenJson<ReconcileRequest>({ ...given, pauseId });
+    const checkResult = this.#settings.graph.validateNodeResult ?? (() => null);
+    await this.#record(request as unknown as JsonValue, (batch) => {
+      writeReconciliation(batch, request, checkResult);
+    });
+  }
+
+  async signal(name: string, given: JsonValue, signalId: string): Promise<void> {
+    requireText('name', name);
+    requireText('signalId', signalId);
+    const payload = cloneFrozenJson(given);
+    const child = await this.#driver.childWaitingFor(name);
+    if (child !== null) {
+      await child.executor.signal(name, payload, { signalId });
+      this.#goOn(child.position);
+      return;
+    }
+    const at = isoTime(this.#settings.clock.now());
+    const id = `signal/${hashText(signalId).slice(0, 40)}`;
+    await this.#outside('graph:signal-received', { name, signalId, payload, at }, id);
+  }
+
+  async cancel(options: { readonly by: string; readonly reason: string }): Promise<void> {
+    const { by, reason } = options;
+    requireText('by', by);
+    requireText('reason', reason);
+    const at = isoTime(this.#settings.clock.now());
+    await this.#outside('graph:cancel-requested', { by, reason, at }, 'cancel');
+  }
+
+  async #record(sized: JsonValue, write: (batch: TurnBatch) => void): Promise<void> {
+    const item = new AwaitedItem(1_024 + JSON.stringify(sized).length * 2, write);
+    this.#driver.submit(item);
+    await item.done;
+  }
+
+  /** The owner takes it into its next turn; anyone else appends it at whatever the end is. */
+  async #outside<Type extends OutsideType>(
+    type: Type,
+    payload: EventPayloads[Type],
+    id: string,
+  ): Promise<void> {
+    if (this.#driver.isDriving) {
+      await this.#record(null, (batch) => {
+        if (isRepeat(batch, type, payload)) return;
+        batch.write(type, payload, 'payload' in payload ? payload.payload : null, id);
+        batch.asksDecision = true;
+      });
+      return;
+    }
+    const { storage, stream } = this.#settings;
+    const event: NewEvent = {
+      id,
+      type,
+      version: 1,
+      timestamp: payload.at,
+      payload: cloneFrozenJson(payload),
+    };
+    const fold = await this.#driver.read();
+    if (fold.end === null && !isRepeatIn(fold, type, payload)) {
+      await storage.eventStore.append(stream, 'end', [event]);
+    }
+  }
+
+  #childOf(pauseId: string) {
+    const runId = pauseId.slice(0, Math.max(0, pauseId.lastIndexOf('@')));
+    return this.#driver.childOwning(runId);
+  }
+
+  /** A child that was answered can go on: its parent's position is re-opened. */
+  #goOn(position: string): void {
+    if (this.#driver.isDriving) this.#driver.resumeChild(position);
+  }
+}
+
+type Fold = TurnBatch['machine']['fold'];
+
+function isRepeat(batch: TurnBatch, type: OutsideType, payload: EventPayloads[OutsideType]) {
+  return batch.machine.fold.end !== null || isRepeatIn(batch.machine.fold, type, payload);
+}
+
+function isRepeatIn(fold: Fold, type: OutsideType, payload: EventPayloads[OutsideType]): boolean {
+  if (type === 'graph:cancel-requested') return fold.cancelRequested !== null;
+  return 'signalId' in payload && fold.signals.has(payload.signalId);
+}
+
+function requireText(what: string, value: unknown): void {
+  const fault = textFault(value);
+  if (fault === null) return;
+  throw new GraphExecutionError('INVALID_OPTION', `${what}: ${fault}.`, { option: what });
+}

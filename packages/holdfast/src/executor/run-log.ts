@@ -1,0 +1,141 @@
+/**
+ * A run's stream as one owner sees it: the machine folded up to the end it knows, and appends
+ * behind that end.
+ *
+ * Invariants: the machine never stays ahead of the log (a refused append throws it away); an
+ * append whose fate is unknown is sent again as it is; a snapshot is written inside an append.
+ */
+import type { MerkleDigest } from '../base/digest.ts';
+import { isHoldfastError } from '../base/errors.ts';
+import type { Clock } from '../base/ports.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { StreamRef } from '../history/envelope.ts';
+import { type TypedEvent, typedEvent } from '../run/run-fold.ts';
+import { isSavedMachine, RunMachine } from '../run/run-machine.ts';
+import type { AppendOptions } from '../store/event-store.ts';
+import type { RunIndexUpdate } from '../store/run-index.ts';
+import type { RunStorage } from '../store/storage.ts';
+import { SnapshotPolicy } from './snapshot-policy.ts';
+import { TurnBatch } from './turn-batch.ts';
+
+export interface RunLogOptions {
+  readonly stream: StreamRef;
+  readonly graph: AnyCompiledGraph;
+  readonly storage: RunStorage;
+  readonly digest: MerkleDigest;
+  readonly clock: Clock;
+  readonly fence: bigint | null;
+}
+
+/** Waits before an append of unknown fate is sent again, in milliseconds. */
+const RESEND_DELAYS_MS = [20, 200, 1_000] as const;
+
+export class RunLog {
+  readonly #options: RunLogOptions;
+  #machine: RunMachine;
+  #end: number;
+  #snapshots: SnapshotPolicy;
+
+  private constructor(options: RunLogOptions, loaded: Loaded) {
+    this.#options = options;
+    this.#machine = loaded.machine;
+    this.#end = loaded.machine.fold.sequence;
+    this.#snapshots = loaded.snapshots;
+  }
+
+  /** Folds from the newest snapshot. Throws what folding and reading throw. */
+  static async open(options: RunLogOptions): Promise<RunLog> {
+    return new RunLog(options, await load(options));
+  }
+
+  get machine(): RunMachine {
+    return this.#machine;
+  }
+
+  /** The sequence of the last durable event that this owner has folded. */
+  get end(): number {
+    return this.#end;
+  }
+
+  begin(): TurnBatch {
+    return new TurnBatch(this.#machine, this.#options.clock.now());
+  }
+
+  /** Appends a batch begun on the present machine. Throws `SEQUENCE_CONFLICT` and other codes. */
+  async commit(batch: TurnBatch, index: RunIndexUpdate | null): Promise<void> {
+    const { fence, stream } = this.#options;
+    const snapshot = this.#snapshots.take(batch);
+    const options: AppendOptions = {
+      ...(fence === null ? {} : { fence }),
+      ...(index === null ? {} : { index }),
+      ...(snapshot === null ? {} : { snapshot }),
+    };
+    await this.#send(() =>
+      this.#options.storage.eventStore.append(stream, batch.expected, batch.events, options),
+    );
+    this.#end = batch.expected + batch.events.length;
+    this.#snapshots.committed(batch, snapshot);
+  }
+
+  /** Throws the machine away and folds again what the store holds. */
+  async reload(): Promise<void> {
+    const loaded = await load(this.#options);
+    this.#machine = loaded.machine;
+    this.#end = loaded.machine.fold.sequence;
+    this.#snapshots = loaded.snapshots;
+  }
+
+  /** Folds what others have appended since; returns it. The machine must not be ahead. */
+  async catchUp(): Promise<readonly TypedEvent[]> {
+    const { storage, stream } = this.#options;
+    const events: TypedEvent[] = [];
+    for await (const envelope of storage.eventStore.read(stream, { after: this.#end })) {
+      const event = typedEvent(envelope);
+      this.#machine.apply(event);
+      events.push(event);
+    }
+    this.#end = this.#machine.fold.sequence;
+    if (events.length > 0) await storage.eventStore.sync();
+    return events;
+  }
+
+  async #send(append: () => Promise<unknown>): Promise<void> {
+    for (const delayMs of RESEND_DELAYS_MS) {
+      try {
+        await append();
+        return;
+      } catch (error) {
+        if (!isHoldfastError(error, 'STORE_IO')) throw error;
+        await pause(this.#options.clock, delayMs);
+      }
+    }
+    await append();
+  }
+}
+
+interface Loaded {
+  readonly machine: RunMachine;
+  readonly snapshots: SnapshotPolicy;
+}
+
+async function load(options: RunLogOptions): Promise<Loaded> {
+  const { storage, stream, graph, digest } = options;
+  const saved = await storage.snapshotStore.newest(stream);
+  const body =
+    saved !== null && isSavedMachine(saved.body, graph.definition.digest) ? saved.body : null;
+  const machine = new RunMachine({ runId: stream.streamId, graph, digest }, body);
+  const snapshots = new SnapshotPolicy(body === null ? 0 : JSON.stringify(body).length);
+  for await (const envelope of storage.eventStore.read(stream, { after: machine.fold.sequence })) {
+    machine.applyEnvelope(envelope);
+    snapshots.read(envelope.payload);
+  }
+  // A killed writer may have written what it never synced: make it durable before acting on it.
+  await storage.eventStore.sync();
+  return { machine, snapshots };
+}
+
+function pause(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(delayMs, resolve);
+  });
+}

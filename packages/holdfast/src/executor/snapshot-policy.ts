@@ -1,0 +1,57 @@
+/**
+ * When a snapshot is due: the tail behind the last one has at least 1,000 events and outweighs
+ * it, so all snapshots together stay within a constant factor of the log.
+ */
+import { freezeJson, type JsonValue } from '../base/json.ts';
+import type { Snapshot } from '../store/snapshot-store.ts';
+import type { TurnBatch } from './turn-batch.ts';
+
+const MIN_TAIL_EVENTS = 1_000;
+/** What a stored event weighs beside its large parts, in bytes: an estimate. */
+const EVENT_WEIGHT_BYTES = 160;
+
+export class SnapshotPolicy {
+  #tailEvents = 0;
+  #tailBytes = 0;
+  #lastBytes: number;
+
+  /** `lastBytes` is the size of the newest snapshot, 0 when there is none. */
+  constructor(lastBytes: number) {
+    this.#lastBytes = lastBytes;
+  }
+
+  /** Counts an event that was read behind the snapshot. */
+  read(payload: JsonValue): void {
+    this.#tailEvents += 1;
+    this.#tailBytes += EVENT_WEIGHT_BYTES + roughSize(payload);
+  }
+
+  /** The snapshot to write with this batch, or null. */
+  take(batch: TurnBatch): Snapshot | null {
+    if (this.#tailEvents < MIN_TAIL_EVENTS || this.#tailBytes < this.#lastBytes) return null;
+    if (batch.machine.fold.end !== null || batch.machine.unrecorded().dispatches.length > 0) {
+      return null;
+    }
+    return { sequence: batch.machine.fold.sequence, body: freezeJson(batch.machine.save()) };
+  }
+
+  committed(batch: TurnBatch, snapshot: Snapshot | null): void {
+    if (snapshot !== null) {
+      this.#lastBytes = JSON.stringify(snapshot.body).length;
+      this.#tailEvents = 0;
+      this.#tailBytes = 0;
+      return;
+    }
+    this.#tailEvents += batch.events.length;
+    this.#tailBytes += batch.bytes;
+  }
+}
+
+function roughSize(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 0;
+  for (const part of Object.values(value)) {
+    size += typeof part === 'string' ? part.length : typeof part === 'object' ? 64 : 8;
+  }
+  return size;
+}

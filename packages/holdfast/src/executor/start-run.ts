@@ -1,0 +1,48 @@
+/** Storing a run of a local graph: the plan is the graph's own, and everything is admitted. */
+import type { JsonValue } from '../base/json.ts';
+import type { Clock } from '../base/ports.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
+import type { RunStorage } from '../store/storage.ts';
+import { persistRunDefinition } from './run-definition.ts';
+
+export interface StartRunOptions {
+  readonly runId: string;
+  readonly graph: AnyCompiledGraph;
+  readonly input: JsonValue;
+  readonly clock?: Clock;
+}
+
+/**
+ * Stores a run of `graph` by its local plan. Throws what `persistRunDefinition` throws.
+ *
+ * @example await startRun(storage, { runId: 'r1', graph, input: { name: 'Ada' } })
+ */
+export async function startRun(storage: RunStorage, options: StartRunOptions): Promise<void> {
+  const { runId, graph, input, clock } = options;
+  await persistRunDefinition(storage, {
+    runId,
+    graphDefinition: graph.definition,
+    resolvedPlan: localPlan(graph),
+    resolvedInputs: input,
+    ...(clock === undefined ? {} : { clock }),
+  });
+}
+
+/**
+ * The plan of a graph that runs where it is defined: it needs no lanes, and whatever permissions
+ * it asks for are its own.
+ */
+export function localPlan(graph: AnyCompiledGraph): ResolvedPlanSnapshot {
+  const description = graph.describe();
+  const identity = {
+    source: `local:${description.graph.kind}`,
+    version: String(description.graph.definitionVersion),
+    digest: graph.definition.digest,
+  };
+  return resolveGraphPlan(description, {
+    package: identity,
+    admission: { package: identity, permissions: description.requestedPermissions },
+    executionLanes: [],
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * The events of one turn, in the order in which they will stand. Each is folded as it is written,
+ * so later parts of the turn see it; if the append fails, the machine is thrown away.
+ */
+import { freezeJson, type JsonValue } from '../base/json.ts';
+import { type IsoTime, isoTime } from '../base/time.ts';
+import type { DispatchCommand } from '../graph/commands.ts';
+import { type EventPayloads, type EventType, eventCatalog } from '../history/catalog.ts';
+import { derivedEventId, type NewEvent } from '../history/envelope.ts';
+import type { TypedEvent } from '../run/run-fold.ts';
+import type { RunMachine } from '../run/run-machine.ts';
+
+/** What an event costs in a batch beside its payload: a generous bound. */
+const EVENT_OVERHEAD_BYTES = 256;
+
+/** What decides about the next steps once the batch is durable. */
+export interface LaunchRequest {
+  readonly position: string;
+  /** True when an answer has already allowed what the action policy would ask. */
+  readonly policyAnswered: boolean;
+}
+
+export class TurnBatch {
+  readonly machine: RunMachine;
+  readonly now: number;
+  readonly at: IsoTime;
+  /** The sequence of the stream's end before this batch. */
+  readonly expected: number;
+  readonly events: NewEvent[] = [];
+  /** Positions whose node code runs once the batch is durable. */
+  readonly launches: LaunchRequest[] = [];
+  /** Whether something was written after which the graph is asked again. */
+  asksDecision = false;
+  #bytes = 0;
+
+  constructor(machine: RunMachine, now: number) {
+    this.machine = machine;
+    this.now = now;
+    this.at = isoTime(now);
+    this.expected = machine.fold.sequence;
+  }
+
+  /** A bound of the batch's size in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.events.length === 0;
+  }
+
+  /** Writes one event; `sized` is the part of its payload that can be large. */
+  write<Type extends EventType>(
+    type: Type,
+    payload: EventPayloads[Type],
+    sized: JsonValue = null,
+    id?: string,
+  ): number {
+    const event = this.#event(type, payload, id);
+    this.#bytes += EVENT_OVERHEAD_BYTES + sizeOf(sized);
+    this.machine.apply(event);
+    return event.sequence;
+  }
+
+  /** Writes the dispatch of a command that the machine has just decided. */
+  writeDispatch(payload: EventPayloads['graph:node-dispatched'], command: DispatchCommand): void {
+    const event = this.#event('graph:node-dispatched', payload);
+    this.#bytes += EVENT_OVERHEAD_BYTES + 3 * payload.position.length;
+    this.machine.applyDecided(event, command);
+  }
+
+  #event<Type extends EventType>(
+    type: Type,
+    payload: EventPayloads[Type],
+    id?: string,
+  ): TypedEvent {
+    const frozen = freezeJson<EventPayloads[Type]>(payload);
+    const { version } = eventCatalog[type];
+    this.events.push({
+      type,
+      version,
+      timestamp: this.at,
+      payload: frozen as unknown as JsonValue,
+      ...(id === undefined ? {} : { id }),
+    });
+    const sequence = this.expected + this.events.length;
+    const eventId = id ?? derivedEventId(this.machine.fold.runId, sequence);
+    return { type, sequence, id: eventId, payload: frozen } as TypedEvent;
+  }
+}
+
+function sizeOf(value: JsonValue): number {
+  if (value === null) return 0;
+  if (typeof value === 'string') return value.length * 3;
+  return JSON.stringify(value).length * 2;
+}

@@ -1,0 +1,49 @@
+/**
+ * Something that wants to be recorded by the next turn. Items are the only way in: outcomes of
+ * attempts, answers, signals, cancels and sub-steps all become events in the same place.
+ */
+import type { TurnBatch } from './turn-batch.ts';
+
+export interface TurnItem {
+  /** A bound of what it writes, in bytes. */
+  readonly bytes: number;
+  /**
+   * Checks the item against the folded run, then writes its events. It throws before it has
+   * written anything if the item no longer fits; after a conflict it is called again.
+   */
+  write(batch: TurnBatch): void;
+  /** The events are durable. */
+  committed(): void;
+  /** The item was refused, or the executor stopped before it could be recorded. */
+  refused(error: unknown): void;
+}
+
+/** An item whose caller waits for a promise. */
+export class AwaitedItem implements TurnItem {
+  readonly bytes: number;
+  readonly done: Promise<void>;
+  readonly #write: (batch: TurnBatch) => void;
+  #resolve: () => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(bytes: number, write: (batch: TurnBatch) => void) {
+    this.bytes = bytes;
+    this.#write = write;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  write(batch: TurnBatch): void {
+    this.#write(batch);
+  }
+
+  committed(): void {
+    this.#resolve();
+  }
+
+  refused(error: unknown): void {
+    this.#reject(error);
+  }
+}

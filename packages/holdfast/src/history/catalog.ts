@@ -1,0 +1,242 @@
+/**
+ * Every event type a run's stream may hold: the one list that guards and groups derive from.
+ *
+ * Invariants: a payload has exactly the keys its entry names; time that a fold needs stands in the
+ * payload, since graph code sees no envelope.
+ */
+
+import type { Sha256Digest } from '../base/digest.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { IsoTime } from '../base/time.ts';
+import {
+  boolean,
+  digest,
+  exact,
+  isoTime,
+  json,
+  oneOf,
+  type PayloadCheck,
+  pauseRequest,
+  positiveInteger,
+  string,
+  text,
+  trueOnly,
+} from './payload-check.ts';
+
+/** Names one attempt: the same position is always the same attempt. */
+export interface AttemptIdentity {
+  readonly namespace: string;
+  readonly streamId: string;
+  readonly nodeId: string;
+  readonly position: string;
+  readonly attemptId: Sha256Digest;
+}
+
+/** What a pause waits for. `kind` decides who may end it and how. */
+export interface PauseRequest {
+  /** `reconcile-attempt`, `approval`, `signal`, `policy`, `child`, or the host's own. */
+  readonly kind: string;
+  /** When the pause ends by itself. */
+  readonly dueAt?: IsoTime;
+  readonly [key: string]: JsonValue;
+}
+
+export interface EventPayloads {
+  'graph:run-started': { readonly definition: JsonValue };
+  'graph:node-dispatched': {
+    readonly nodeId: string;
+    readonly position: string;
+    readonly inputDigest: Sha256Digest;
+    /** The sequence of the last event folded before `decide` was asked. */
+    readonly decidedAt: number;
+    readonly at: IsoTime;
+    readonly notBefore?: IsoTime;
+    readonly retryOf?: string;
+  };
+  'graph:node-attempt-started': {
+    readonly identity: AttemptIdentity;
+    readonly retrySafe: boolean;
+  };
+  'graph:node-step-started': {
+    readonly position: string;
+    readonly step: string;
+    readonly retrySafe: boolean;
+  };
+  'graph:node-step-recorded': {
+    readonly position: string;
+    readonly step: string;
+    readonly result?: JsonValue;
+    readonly code?: string;
+    readonly message?: string;
+  };
+  'graph:node-completed': {
+    readonly nodeId: string;
+    readonly position: string;
+    readonly result: JsonValue;
+    readonly signalId?: string;
+    readonly at: IsoTime;
+  };
+  'graph:node-failed': {
+    readonly nodeId: string;
+    readonly position: string;
+    readonly code: string;
+    readonly message: string;
+    readonly retryable: boolean;
+    readonly abandoned?: true;
+    readonly at: IsoTime;
+  };
+  'graph:node-paused': {
+    readonly nodeId: string;
+    readonly position: string;
+    readonly reason: string;
+    readonly request: PauseRequest;
+    readonly at: IsoTime;
+  };
+  'graph:node-resumed': {
+    readonly nodeId: string;
+    readonly position: string;
+    readonly at: IsoTime;
+  };
+  'graph:pause-answered': {
+    readonly pauseId: string;
+    readonly position: string;
+    readonly answer: JsonValue;
+    readonly by: string;
+  };
+  'graph:attempt-reconciled': {
+    readonly pauseId: string;
+    readonly position: string;
+    readonly attemptId: Sha256Digest;
+    readonly step?: string;
+    readonly kind: 'completed' | 'failed' | 'retry';
+    readonly by: string;
+    readonly reason: string;
+  };
+  'graph:timer-fired': {
+    readonly position: string;
+    readonly pauseId: string;
+    readonly dueAt: IsoTime;
+    readonly at: IsoTime;
+  };
+  'graph:signal-received': {
+    readonly name: string;
+    readonly signalId: string;
+    readonly payload: JsonValue;
+    readonly at: IsoTime;
+  };
+  'graph:cancel-requested': {
+    readonly by: string;
+    readonly reason: string;
+    readonly at: IsoTime;
+  };
+  'graph:run-finished': {
+    readonly outcome: 'complete' | 'fail' | 'cancelled';
+    readonly output?: JsonValue;
+    readonly code?: string;
+    readonly message?: string;
+  };
+}
+
+export type EventType = keyof EventPayloads;
+
+/** What the catalog knows of one event type. */
+export interface CatalogEntry {
+  readonly version: number;
+  /** Whether graph code sees the event (without the `graph:` prefix). */
+  readonly reduced: boolean;
+  /** Null, or what is wrong with this payload. */
+  readonly check: PayloadCheck;
+}
+
+const occurrence = { nodeId: text, position: text } as const;
+
+function entry(reduced: boolean, check: PayloadCheck): CatalogEntry {
+  return { version: 1, reduced, check };
+}
+
+/** The closed list of the types a run's own stream may hold in this version. */
+export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
+  'graph:run-started': entry(false, exact({ definition: json })),
+  'graph:node-dispatched': entry(
+    true,
+    exact(
+      { ...occurrence, inputDigest: digest, decidedAt: positiveInteger, at: isoTime },
+      { notBefore: isoTime, retryOf: text },
+    ),
+  ),
+  'graph:node-attempt-started': entry(
+    false,
+    exact({
+      identity: exact({ namespace: text, streamId: text, ...occurrence, attemptId: digest }),
+      retrySafe: boolean,
+    }),
+  ),
+  'graph:node-step-started': entry(
+    false,
+    exact({ position: text, step: text, retrySafe: boolean }),
+  ),
+  'graph:node-step-recorded': entry(
+    false,
+    exact({ position: text, step: text }, { result: json, code: text, message: string }),
+  ),
+  'graph:node-completed': entry(
+    true,
+    exact({ ...occurrence, result: json, at: isoTime }, { signalId: text }),
+  ),
+  'graph:node-failed': entry(
+    true,
+    exact(
+      { ...occurrence, code: text, message: string, retryable: boolean, at: isoTime },
+      { abandoned: trueOnly },
+    ),
+  ),
+  'graph:node-paused': entry(
+    true,
+    exact({ ...occurrence, reason: text, request: pauseRequest, at: isoTime }),
+  ),
+  'graph:node-resumed': entry(true, exact({ ...occurrence, at: isoTime })),
+  'graph:pause-answered': entry(
+    false,
+    exact({ pauseId: text, position: text, answer: json, by: text }),
+  ),
+  'graph:attempt-reconciled': entry(
+    false,
+    exact(
+      {
+        pauseId: text,
+        position: text,
+        attemptId: digest,
+        kind: oneOf('completed', 'failed', 'retry'),
+        by: text,
+        reason: text,
+      },
+      { step: text },
+    ),
+  ),
+  'graph:timer-fired': entry(
+    false,
+    exact({ position: text, pauseId: text, dueAt: isoTime, at: isoTime }),
+  ),
+  'graph:signal-received': entry(
+    true,
+    exact({ name: text, signalId: text, payload: json, at: isoTime }),
+  ),
+  'graph:cancel-requested': entry(false, exact({ by: text, reason: text, at: isoTime })),
+  'graph:run-finished': entry(
+    false,
+    exact(
+      { outcome: oneOf('complete', 'fail', 'cancelled') },
+      { output: json, code: text, message: string },
+    ),
+  ),
+};
+
+/** True for a type of the catalog. */
+export function isEventType(type: string): type is EventType {
+  return Object.hasOwn(eventCatalog, type);
+}
+
+/** The types that `reduce` sees, without their prefix. */
+export const reducedEventTypes: readonly string[] = Object.entries(eventCatalog)
+  .filter(([, known]) => known.reduced)
+  .map(([type]) => type.slice('graph:'.length));

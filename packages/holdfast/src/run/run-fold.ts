@@ -1,0 +1,370 @@
+/**
+ * The fold of one run's events into what the executor needs: open positions, pauses, sub-steps,
+ * signals, and whether the run was cancelled or has ended. It knows no graph code.
+ *
+ * Invariants: it accepts only histories that the record's rules allow and names the event that
+ * breaks one; `open(save())` continues exactly as the fold that was saved.
+ */
+
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import {
+  type EventPayloads,
+  type EventType,
+  eventCatalog,
+  isEventType,
+} from '../history/catalog.ts';
+import { derivedEventId, type EventEnvelope } from '../history/envelope.ts';
+import type { OpenPause, PositionRecord, StepRecord } from './position-record.ts';
+import { PositionTable } from './position-table.ts';
+import { GraphExecutionError } from './run-error.ts';
+import { SignalBox } from './signal-box.ts';
+import { StepBook } from './step-book.ts';
+
+/** A folded event: its payload is known to fit its type. */
+export type TypedEvent = {
+  readonly [Type in EventType]: {
+    readonly type: Type;
+    readonly sequence: number;
+    readonly id: string;
+    readonly payload: EventPayloads[Type];
+  };
+}[EventType];
+
+/** The `graph:run-finished` payload. */
+export type RunEnd = EventPayloads['graph:run-finished'];
+
+/** What a dispatch event does not hold: the input that the decision gave it. */
+export type DispatchInput = JsonValue;
+
+export class RunFold {
+  readonly runId: string;
+  readonly positions: PositionTable;
+  readonly signals: SignalBox;
+  readonly steps: StepBook;
+  #sequence = 0;
+  #cancel: EventPayloads['graph:cancel-requested'] | null = null;
+  #end: RunEnd | null = null;
+  #dispatches = 0;
+
+  constructor(runId: string, saved: SavedFold | null = null) {
+    this.runId = runId;
+    this.signals = new SignalBox(saved?.signals);
+    this.steps = new StepBook(saved?.steps);
+    this.positions = new PositionTable(saved?.open, saved?.settled);
+    if (saved === null) return;
+    this.#sequence = saved.sequence;
+    this.#cancel = saved.cancel;
+    this.#dispatches = saved.dispatches;
+  }
+
+  /** The sequence of the last event folded. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get cancelRequested(): EventPayloads['graph:cancel-requested'] | null {
+    return this.#cancel;
+  }
+
+  get end(): RunEnd | null {
+    return this.#end;
+  }
+
+  /** How many dispatches were recorded. */
+  get dispatches(): number {
+    return this.#dispatches;
+  }
+
+  /** True when this position was ever dispatched. */
+  wasDispatched(position: string): boolean {
+    return this.positions.get(position) !== undefined || this.positions.isSettled(position);
+  }
+
+  /** The open position that this pause holds, if the pause is open. */
+  pausedBy(pauseId: string): PositionRecord | undefined {
+    for (const record of this.positions.with('paused')) {
+      if (record.pause?.pauseId === pauseId) return record;
+    }
+    return undefined;
+  }
+
+  /** Folds one event; `input` is the decided input of a dispatch. */
+  apply(event: TypedEvent, input: DispatchInput = null): void {
+    if (event.sequence !== this.#sequence + 1 && this.#sequence !== 0) {
+      refuse(event, `sequence ${event.sequence} follows ${this.#sequence}`);
+    }
+    if ((event.sequence === 1) !== (event.type === 'graph:run-started')) {
+      refuse(event, 'a run begins with graph:run-started, once');
+    }
+    if (this.#end !== null && !isLateNote(event)) refuse(event, 'the run has finished already');
+    this.#fold(event, input);
+    this.#sequence = event.sequence;
+  }
+
+  #fold(event: TypedEvent, input: DispatchInput): void {
+    switch (event.type) {
+      case 'graph:run-started':
+        return;
+      case 'graph:node-dispatched':
+        return this.#dispatched(event.payload, event, input);
+      case 'graph:node-attempt-started':
+        return this.#started(event.payload, event);
+      case 'graph:node-step-started':
+      case 'graph:node-step-recorded':
+        return this.#step(event);
+      case 'graph:node-completed':
+        return this.#completed(event.payload, event);
+      case 'graph:node-failed':
+        return this.#settle(event.payload.position, event.payload.nodeId, event);
+      case 'graph:node-paused':
+        return this.#paused(event.payload, event);
+      case 'graph:node-resumed':
+        return this.#resumed(event.payload, event);
+      case 'graph:pause-answered':
+        return this.#answered(event.payload, event);
+      case 'graph:timer-fired':
+        this.#requirePause(event.payload.pauseId, event.payload.position, event);
+        return;
+      case 'graph:attempt-reconciled':
+        return this.#reconciled(event.payload, event);
+      case 'graph:signal-received':
+        return this.signals.receive(event.payload, event.sequence);
+      case 'graph:cancel-requested':
+        this.#cancel ??= event.payload;
+        return;
+      case 'graph:run-finished':
+        return this.#finished(event.payload, event);
+    }
+  }
+
+  #dispatched(
+    payload: EventPayloads['graph:node-dispatched'],
+    event: TypedEvent,
+    input: DispatchInput,
+  ): void {
+    const { nodeId, position, inputDigest, at, notBefore = null, retryOf = position } = payload;
+    if (this.wasDispatched(position)) refuse(event, `${position} was dispatched before`);
+    if (payload.decidedAt >= event.sequence) refuse(event, 'it was decided after it was recorded');
+    this.#dispatches += 1;
+    this.positions.set({
+      nodeId,
+      position,
+      input,
+      inputDigest,
+      sequence: event.sequence,
+      at,
+      notBefore,
+      firstPosition: retryOf,
+      status: 'queued',
+      started: null,
+      startedSequence: 0,
+      pause: null,
+      dueAt: null,
+    });
+  }
+
+  #started(payload: EventPayloads['graph:node-attempt-started'], event: TypedEvent): void {
+    const { nodeId, position, attemptId } = payload.identity;
+    const record = this.#requireOpen(position, nodeId, event);
+    if (record.status !== 'queued') refuse(event, `${position} has a start record already`);
+    this.positions.set({
+      ...record,
+      status: 'running',
+      started: { attemptId, retrySafe: payload.retrySafe },
+      startedSequence: event.sequence,
+    });
+  }
+
+  #step(
+    event: Extract<TypedEvent, { type: 'graph:node-step-started' | 'graph:node-step-recorded' }>,
+  ): void {
+    const { position, step } = event.payload;
+    const record = this.#requireOpen(position, null, event);
+    if (record.started === null) refuse(event, `${position} has no start record`);
+    if (event.type === 'graph:node-step-started') {
+      if (!this.steps.start(record.firstPosition, step)) {
+        refuse(event, `step ${step} is recorded already`);
+      }
+      return;
+    }
+    const outcome = stepOutcome(event.payload);
+    if (outcome === null) refuse(event, 'a step has either a result or a code and a message');
+    this.steps.record(record.firstPosition, step, outcome);
+    const isLast = this.steps.uncertain(record.firstPosition).length === 0;
+    if (record.pause?.request.kind === 'reconcile-attempt' && isLast) this.#release(record);
+  }
+
+  #completed(payload: EventPayloads['graph:node-completed'], event: TypedEvent): void {
+    const record = this.#requireOpen(payload.position, payload.nodeId, event);
+    if (payload.signalId !== undefined && !this.signals.consume(payload.signalId)) {
+      refuse(event, `signal ${payload.signalId} was not received, or was consumed before`);
+    }
+    this.steps.forget(record.firstPosition);
+    this.#settle(payload.position, payload.nodeId, event);
+  }
+
+  #settle(position: string, nodeId: string, event: TypedEvent): void {
+    const record = this.#requireOpen(position, nodeId, event);
+    const abandoned = event.type === 'graph:node-failed' && event.payload.abandoned === true;
+    if (record.status === 'queued' && !abandoned) refuse(event, `${position} was never started`);
+    this.positions.settle(record);
+  }
+
+  #paused(payload: EventPayloads['graph:node-paused'], event: TypedEvent): void {
+    const record = this.#requireOpen(payload.position, payload.nodeId, event);
+    if (record.status !== 'running') refuse(event, `${payload.position} is not running`);
+    const pause: OpenPause = {
+      pauseId: event.id,
+      sequence: event.sequence,
+      reason: payload.reason,
+      request: payload.request,
+      released: false,
+    };
+    const own = payload.request.dueAt ?? null;
+    // A wait keeps the deadline it once had; a child's next wake is another each time.
+    const dueAt = payload.request.kind === 'child' ? own : (record.dueAt ?? own);
+    this.positions.set({ ...record, status: 'paused', pause, dueAt });
+  }
+
+  #resumed(payload: EventPayloads['graph:node-resumed'], event: TypedEvent): void {
+    const record = this.#requireOpen(payload.position, payload.nodeId, event);
+    if (record.status === 'queued') refuse(event, `${payload.position} has no start record`);
+    this.steps.allowAgain(record.firstPosition);
+    this.positions.set({
+      ...record,
+      status: 'running',
+      startedSequence: event.sequence,
+      pause: null,
+    });
+  }
+
+  #answered(payload: EventPayloads['graph:pause-answered'], event: TypedEvent): void {
+    const record = this.#requirePause(payload.pauseId, payload.position, event);
+    // Any other answer is followed by the outcome that it stands for.
+    if (record.pause?.request.kind === 'policy' && allows(payload.answer)) this.#release(record);
+  }
+
+  #reconciled(payload: EventPayloads['graph:attempt-reconciled'], event: TypedEvent): void {
+    const record = this.#requirePause(payload.pauseId, payload.position, event);
+    if (record.started?.attemptId !== payload.attemptId) refuse(event, 'it names another attempt');
+    if (payload.step === undefined) {
+      if (payload.kind === 'retry') this.#release(record);
+      return;
+    }
+    const { firstPosition } = record;
+    if (!this.steps.uncertain(firstPosition).includes(payload.step)) {
+      refuse(event, `step ${payload.step} is not uncertain`);
+    }
+    // A result or a failure of the step stands in the event that follows.
+    if (payload.kind !== 'retry') return;
+    this.steps.retry(firstPosition, payload.step);
+    if (this.steps.uncertain(firstPosition).length === 0) this.#release(record);
+  }
+
+  #release(record: PositionRecord): void {
+    if (record.pause === null) return;
+    this.positions.set({ ...record, pause: { ...record.pause, released: true } });
+  }
+
+  #finished(payload: RunEnd, event: TypedEvent): void {
+    if (payload.outcome === 'complete' && this.positions.count() > 0) {
+      const open = this.positions.all().map((record) => record.position);
+      refuse(event, `the run completed while ${open.slice(0, 5).join(', ')} was open`);
+    }
+    this.#end = payload;
+  }
+
+  #requireOpen(position: string, nodeId: string | null, event: TypedEvent): PositionRecord {
+    const record = this.positions.get(position);
+    if (record === undefined) {
+      return refuse(
+        event,
+        this.positions.isSettled(position)
+          ? `${position} is settled already`
+          : `${position} was never dispatched`,
+      );
+    }
+    if (nodeId !== null && record.nodeId !== nodeId) {
+      refuse(event, `${position} is an occurrence of ${record.nodeId}, not of ${nodeId}`);
+    }
+    return record;
+  }
+
+  #requirePause(pauseId: string, position: string, event: TypedEvent): PositionRecord {
+    const record = this.positions.get(position);
+    if (record?.pause?.pauseId === pauseId && !record.pause.released) return record;
+    const open = record?.pause?.pauseId ?? 'none';
+    return refuse(event, `pause ${pauseId} is not open (open: ${open})`);
+  }
+
+  /** A JSON value from which `new RunFold(runId, …)` continues. */
+  save(): SavedFold {
+    return {
+      sequence: this.#sequence,
+      open: this.positions.all(),
+      settled: this.positions.settled(),
+      steps: this.steps.save(),
+      signals: this.signals.save(),
+      cancel: this.#cancel,
+      dispatches: this.#dispatches,
+    };
+  }
+}
+
+/** What a snapshot keeps of a run's fold. An ended run needs no snapshot: its end is an event. */
+export interface SavedFold {
+  readonly sequence: number;
+  readonly open: readonly PositionRecord[];
+  readonly settled: readonly string[];
+  readonly steps: ReturnType<StepBook['save']>;
+  readonly signals: ReturnType<SignalBox['save']>;
+  readonly cancel: EventPayloads['graph:cancel-requested'] | null;
+  readonly dispatches: number;
+}
+
+/** Checks an envelope against the catalog. Throws `INVALID_EVENT` naming sequence and type. */
+export function typedEvent(envelope: EventEnvelope): TypedEvent {
+  const { type, version, payload, sequence, id } = envelope;
+  if (!isEventType(type)) return refuse(envelope, 'this version of Holdfast knows no such type');
+  const known = eventCatalog[type];
+  if (version !== known.version) {
+    refuse(envelope, `version ${version} is not known, only ${known.version}`);
+  }
+  const fault = known.check(payload);
+  if (fault !== null) refuse(envelope, fault);
+  return { type, sequence, id, payload: payload as never } as TypedEvent;
+}
+
+/** A pause id names its run and its place: `run-1@12` is the pause recorded at sequence 12. */
+export function pauseIdAt(runId: string, sequence: number): string {
+  return derivedEventId(runId, sequence);
+}
+
+function stepOutcome(
+  payload: EventPayloads['graph:node-step-recorded'],
+): Exclude<StepRecord, { kind: 'started' }> | null {
+  const { result, code, message } = payload;
+  if (result !== undefined) {
+    return code === undefined && message === undefined ? { kind: 'completed', result } : null;
+  }
+  if (code === undefined || message === undefined) return null;
+  return { kind: 'failed', position: payload.position, code, message };
+}
+
+/** The answer that lets a policy pause go on; every other one is followed by its outcome. */
+function allows(answer: JsonValue): boolean {
+  return isJsonObject(answer) && answer['decision'] === 'allow';
+}
+
+/** Signals and cancel requests come from outside and may arrive after the end. */
+function isLateNote(event: TypedEvent): boolean {
+  return event.type === 'graph:signal-received' || event.type === 'graph:cancel-requested';
+}
+
+function refuse(event: { sequence: number; type: string }, rule: string): never {
+  throw new GraphExecutionError(
+    'INVALID_EVENT',
+    `Event ${event.sequence} (${event.type}) breaks the record's rules: ${rule}.`,
+    { sequence: event.sequence, type: event.type },
+  );
+}

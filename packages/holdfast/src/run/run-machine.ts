@@ -1,0 +1,141 @@
+/**
+ * A run in memory: the structural fold and the graph's cursor, moved together by one event at a
+ * time. It is the only place that folds events into graph state and asks for decisions.
+ *
+ * Invariants: a recorded dispatch is accepted only if the graph decides it at the recorded place
+ * (`DETERMINISM_VIOLATION` otherwise); graph code sees `reduced` events only, in stream order.
+ */
+import type { MerkleDigest } from '../base/digest.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { DispatchCommand, GraphCommand } from '../graph/commands.ts';
+import type { AnyCompiledGraph, GraphCursor } from '../graph/graph-type.ts';
+import { eventCatalog } from '../history/catalog.ts';
+import type { EventEnvelope } from '../history/envelope.ts';
+import { DecisionCheck, violation } from './decision-check.ts';
+import { GraphExecutionError } from './run-error.ts';
+import { RunFold, type SavedFold, type TypedEvent, typedEvent } from './run-fold.ts';
+
+export interface RunMachineOptions {
+  readonly runId: string;
+  readonly graph: AnyCompiledGraph;
+  readonly digest: MerkleDigest;
+}
+
+/** What a snapshot holds: the fold, the cursor, and which graph they belong to. */
+export interface SavedMachine extends JsonObject {
+  readonly graphDigest: string;
+  readonly fold: JsonObject;
+  readonly cursor: JsonValue;
+}
+
+export class RunMachine {
+  readonly fold: RunFold;
+  readonly #graph: AnyCompiledGraph;
+  readonly #cursor: GraphCursor<unknown>;
+  readonly #digest: MerkleDigest;
+  #decision: DecisionCheck | null = null;
+
+  constructor(options: RunMachineOptions, saved: SavedMachine | null = null) {
+    this.#graph = options.graph;
+    this.#digest = options.digest;
+    this.fold = new RunFold(options.runId, saved === null ? null : savedFold(saved));
+    this.#cursor = options.graph.open(saved?.cursor);
+  }
+
+  /** Folds one event of the stream. Throws `INVALID_EVENT`, `DETERMINISM_VIOLATION`. */
+  applyEnvelope(envelope: EventEnvelope): void {
+    this.apply(typedEvent(envelope));
+  }
+
+  /** Folds one event whose payload is known to be well formed. */
+  apply(event: TypedEvent): void {
+    const input =
+      event.type === 'graph:node-dispatched' ? this.#decided(event, event.payload).input : null;
+    this.#fold(event, input);
+  }
+
+  /** Folds the dispatch of a command that `decide` or `unrecorded` has just returned. */
+  applyDecided(event: TypedEvent, command: DispatchCommand): void {
+    this.#decision?.accept(command.position);
+    this.#fold(event, command.input);
+  }
+
+  #fold(event: TypedEvent, input: JsonValue): void {
+    this.fold.apply(event, input);
+    const { reduced, version } = eventCatalog[event.type];
+    if (!reduced) return;
+    const payload = event.payload as unknown as JsonValue;
+    this.#cursor.apply({ type: event.type.slice('graph:'.length), version, payload });
+  }
+
+  /** The graph's next commands: `compensate` in `decide`'s place once a cancel is requested. */
+  decide(): readonly GraphCommand[] {
+    const commands =
+      this.fold.cancelRequested === null ? this.#cursor.decide() : this.#compensate();
+    this.#decision = new DecisionCheck(this.fold.sequence, commands);
+    return commands;
+  }
+
+  /** Dispatches of a decision of which only a part was recorded: they come before anything else. */
+  unrecorded(): { readonly decidedAt: number; readonly dispatches: readonly DispatchCommand[] } {
+    return {
+      decidedAt: this.#decision?.decidedAt ?? 0,
+      dispatches: this.#decision?.missing() ?? [],
+    };
+  }
+
+  /** The graph's state. */
+  state(): unknown {
+    return this.#cursor.state();
+  }
+
+  save(): SavedMachine {
+    return {
+      graphDigest: this.#graph.definition.digest,
+      fold: this.fold.save() as unknown as JsonObject,
+      cursor: this.#cursor.save(),
+    };
+  }
+
+  #compensate(): readonly GraphCommand[] {
+    return this.#graph.compensate?.(this.#cursor.state() as never) ?? [];
+  }
+
+  #decided(
+    event: TypedEvent,
+    payload: Extract<TypedEvent, { type: 'graph:node-dispatched' }>['payload'],
+  ): DispatchCommand {
+    if (this.#decision?.decidedAt !== payload.decidedAt) this.#openDecision(event, payload);
+    if (this.#decision === null) return violation(payload.position, 'no decision stands there');
+    return this.#decision.take(payload, this.#digest);
+  }
+
+  #openDecision(
+    event: TypedEvent,
+    payload: Extract<TypedEvent, { type: 'graph:node-dispatched' }>['payload'],
+  ): void {
+    const left = this.#decision?.missing()[0];
+    if (left !== undefined)
+      violation(left.position, 'it was decided, and another decision follows');
+    if (payload.decidedAt !== this.fold.sequence) {
+      throw new GraphExecutionError(
+        'INVALID_EVENT',
+        `Event ${event.sequence} (${event.type}) was decided at ${payload.decidedAt}, ` +
+          `but the event before it is ${this.fold.sequence}.`,
+        { sequence: event.sequence, type: event.type },
+      );
+    }
+    this.decide();
+  }
+}
+
+/** True when a snapshot body was saved by a machine of this graph. */
+export function isSavedMachine(body: JsonValue, graphDigest: string): body is SavedMachine {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
+  const saved = body as JsonObject;
+  return saved['graphDigest'] === graphDigest && 'fold' in saved && 'cursor' in saved;
+}
+
+function savedFold(saved: SavedMachine): SavedFold {
+  return saved.fold as unknown as SavedFold;
+}
