@@ -16,6 +16,7 @@ export {
 } from './expression/expression-error.ts';
 export {
   checkExpression,
+  checkFlowExpression,
   checkTemplateValue,
   type ExpressionIssue,
 } from './expression/issues.ts';
@@ -34,6 +35,8 @@ export {
   runsUserCode,
   validateConfig,
 } from './flow/catalogue.ts';
+// The incremental planner
+export { type CompiledTopology, compileTopology, type EdgeRows } from './flow/compiled-topology.ts';
 // The planner of seed 004
 export {
   beginNode,
@@ -92,6 +95,8 @@ export {
   planOutcome,
   planRejections,
 } from './flow/outcome.ts';
+export type { SavedPlan } from './flow/plan-columns.ts';
+export { PlanCursor, type ReadyIndexes } from './flow/plan-cursor.ts';
 export {
   type EdgeState,
   initPlan,

@@ -44,6 +44,7 @@ export {
 } from './expression/expression-error.ts';
 export {
   checkExpression,
+  checkFlowExpression,
   checkTemplateValue,
   type ExpressionIssue,
 } from './expression/issues.ts';

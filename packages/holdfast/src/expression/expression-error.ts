@@ -44,7 +44,11 @@ export function sourcePosition(text: string, offset: number): SourcePosition {
  * Thrown for everything that is wrong with an expression or its evaluation.
  *
  * @example
- * try { compileExpression('inptu.a', scope) } catch (error) { error.code // EXPRESSION_UNKNOWN_NAME }
+ * try {
+ *   compileExpression('inptu.a', scope);
+ * } catch (error) {
+ *   if (error instanceof ExpressionError) error.code; // 'EXPRESSION_UNKNOWN_NAME'
+ * }
  */
 export class ExpressionError extends HoldfastError {
   declare readonly code: ExpressionErrorCode;

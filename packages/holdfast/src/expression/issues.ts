@@ -7,7 +7,7 @@ import {
   type ExpressionPlace,
 } from './expression-error.ts';
 import { type ExpressionKind, prepare } from './prepared.ts';
-import type { ExpressionScope } from './scope.ts';
+import { type ExpressionScope, flowExpressionScope } from './scope.ts';
 import { SourceText } from './source-text.ts';
 import { prepareTemplate } from './template.ts';
 import { prepareTemplateValue } from './template-value.ts';
@@ -39,6 +39,19 @@ export function checkExpression(
       ? prepareTemplate(whole, scope).problems
       : prepare(new SourceText(source, whole, 0), kind, scope).problems,
   );
+}
+
+/**
+ * Checks an expression of a flow: what `validateGraph` asks for as its `checkExpression`.
+ *
+ * @example validateGraph(graph, { checkExpression: checkFlowExpression })
+ */
+export function checkFlowExpression(
+  source: string,
+  kind: ExpressionKind | 'template',
+  flow: { readonly nodeIds: ReadonlySet<string>; readonly inLoop: boolean },
+): readonly ExpressionIssue[] {
+  return checkExpression(source, kind, flowExpressionScope(flow.nodeIds, { inLoop: flow.inLoop }));
 }
 
 /** Checks every template in `value` without throwing expression errors. */

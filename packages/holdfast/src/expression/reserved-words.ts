@@ -6,6 +6,8 @@
  * Invariant: `text` has the length of the source, so every other position stays what it was.
  */
 
+import { STRING_LITERAL } from './string-literal.ts';
+
 export interface AdmittedSource {
   readonly text: string;
   /** The word that stood at an offset. */
@@ -18,21 +20,21 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 // Strings (with their prefix), comments, words, then any one character.
-const TOKEN =
-  /[rRbB]?(?:"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')|\/\/[^\n]*|[A-Za-z0-9_]+|\S/g;
+const TOKEN = `[rRbB]?(?:${STRING_LITERAL})|//[^\\n]*|[A-Za-z0-9_]+|\\S`;
 
 /** `source` with reserved words replaced wherever they are used as names of variables. */
 export function admitReservedWords(source: string): AdmittedSource {
   const words = new Map<number, string>();
   let text = source;
   let afterDot = false;
-  for (const match of source.matchAll(TOKEN)) {
+  for (const match of source.matchAll(new RegExp(TOKEN, 'g'))) {
     const [token] = match;
     if (token.startsWith('//')) continue;
     if (!afterDot && RESERVED.has(token)) {
       words.set(match.index, token);
       // No reserved word ends with the only letter that is put here.
-      text = `${text.slice(0, match.index)}${token.slice(0, -1)}Q${text.slice(match.index + token.length)}`;
+      const standIn = `${token.slice(0, -1)}Q`;
+      text = text.slice(0, match.index) + standIn + text.slice(match.index + token.length);
     }
     afterDot = token === '.';
   }

@@ -24,16 +24,25 @@ export const DEFAULT_NODE_FIELDS: readonly string[] = ['output', 'status'];
 
 /**
  * The scope of a flow: `input`, `nodes["id"].output` and `.status`, `loop.iteration`, `run.id`.
+ * With `inLoop: false` there is no `loop.iteration`: the node stands in no loop. A set of ids is
+ * used as it is, not copied.
  *
  * @example flowExpressionScope(['ask', 'decide'])
  */
-export function flowExpressionScope(nodeIds: Iterable<string>): ExpressionScope {
+export function flowExpressionScope(
+  nodeIds: Iterable<string> | ReadonlySet<string>,
+  options: { readonly inLoop?: boolean } = {},
+): ExpressionScope {
   return {
-    variables: new Set(['input', 'loop', 'run']),
-    fields: { loop: ['iteration'], run: ['id'] },
-    nodeIds: new Set(nodeIds),
+    variables: FLOW_VARIABLES,
+    fields: options.inLoop === false ? FIELDS_OUTSIDE_LOOPS : FIELDS_IN_LOOPS,
+    nodeIds: nodeIds instanceof Set ? nodeIds : new Set(nodeIds),
   };
 }
+
+const FLOW_VARIABLES: ReadonlySet<string> = new Set(['input', 'loop', 'run']);
+const FIELDS_IN_LOOPS = { loop: ['iteration'], run: ['id'] } as const;
+const FIELDS_OUTSIDE_LOOPS = { loop: [], run: ['id'] } as const;
 
 /** True when `name` is a variable of `scope`. */
 export function scopeHas(scope: ExpressionScope, name: string): boolean {

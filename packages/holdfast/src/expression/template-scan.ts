@@ -6,6 +6,7 @@
  * `}}` outside an expression, are plain text.
  */
 import { ExpressionError, type ExpressionText } from './expression-error.ts';
+import { STRING_LITERAL } from './string-literal.ts';
 
 export interface TemplateText {
   readonly kind: 'text';
@@ -55,12 +56,10 @@ function backslashesBefore(text: string, end: number): number {
   return count;
 }
 
-// A string literal of the language, an opening brace, `}}`, or a closing brace.
-const TOKEN =
-  /"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\[^\n]|[^"\\\n])*"|'(?:\\[^\n]|[^'\\\n])*'|[{}]/g;
+const TOKEN = `${STRING_LITERAL}|[{}]`;
 
 function closingBraces(text: string, start: number): number {
-  const token = new RegExp(TOKEN);
+  const token = new RegExp(TOKEN, 'g');
   token.lastIndex = start;
   let depth = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {

@@ -1,5 +1,6 @@
 import {
   checkExpression,
+  checkFlowExpression,
   compileCondition,
   compileExpression,
   compileList,
@@ -337,6 +338,15 @@ describe('the scope is data', () => {
     expect(run('package + nodes[0] + loop')).toBe(6);
     expect(run('goal + "package"')).toBe('xpackage');
     expect(codeOf(() => run('input'))).toBe('EXPRESSION_UNKNOWN_NAME');
+  });
+
+  test('a flow expression knows its nodes, and whether it stands in a loop', () => {
+    const nodeIds = new Set(['a']);
+    const source = 'nodes.a.output > loop.iteration';
+    expect(checkFlowExpression(source, 'condition', { nodeIds, inLoop: true })).toStrictEqual([]);
+    const [issue] = checkFlowExpression(source, 'condition', { nodeIds, inLoop: false });
+    expect([issue?.code, issue?.column]).toStrictEqual(['EXPRESSION_UNKNOWN_NAME', 23]);
+    expect(checkFlowExpression('nodes.b', 'value', { nodeIds, inLoop: true })).toHaveLength(1);
   });
 
   test('what nodes have can be said', () => {

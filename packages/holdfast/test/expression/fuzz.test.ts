@@ -1,4 +1,4 @@
-/** Whatever the source and the values: a JSON value comes out, or a typed error; and always the same. */
+/** Whatever the source and the values: out comes JSON or a typed error, and always the same. */
 import { Environment } from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { canonicalJson } from 'holdfast';
@@ -21,7 +21,8 @@ const fragments = fc.constantFrom(
   ...['(', ')', '[', ']', '{', '}', '{{', '}}', '\\', '"', "'", '"""', 'r"', '//', '\n', ' '],
   ...['1', '0', '2.5', '1e400', '0x1', '9007199254740993', '1u', 'b"q"', '"s"', 'true', 'null'],
   ...['.map(x, ', '.filter(x, ', '.all(x, ', '.exists_one(x,', 'has(', 'size(', 'string(', 'int('],
-  ...['__proto__', '.constructor', 'cel.bind(x, 1, ', 'math.floor(', '\ud83e', '\u0000', '😀', 'é'],
+  ...['__proto__', '.constructor', 'cel.bind(x, 1, ', 'math.floor('],
+  ...['\ud83e', '\u0000', '😀', 'é'],
 );
 
 const sources = fc.oneof(
