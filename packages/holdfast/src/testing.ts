@@ -2,15 +2,38 @@
 
 // The graph-type kit
 export { defineGraphDefinition } from './graph/definition.ts';
+// The store kits
+export {
+  assertArtifactStoreConformance,
+  runArtifactStoreConformance,
+} from './testing/artifact-store-conformance.ts';
 export type {
   ConformanceFailure,
   ConformanceReport,
 } from './testing/conformance-report.ts';
+export {
+  assertEventStoreConformance,
+  runEventStoreConformance,
+} from './testing/event-store-conformance.ts';
 export { createGraphEventTrace, type GraphEventTrace } from './testing/graph-event-trace.ts';
 export {
   assertGraphTypeConformance,
   runGraphTypeConformance,
 } from './testing/graph-type-conformance.ts';
 export type { GraphTypeConformanceFixture } from './testing/graph-type-fixture.ts';
+export {
+  assertLeaseStoreConformance,
+  runLeaseStoreConformance,
+} from './testing/lease-store-conformance.ts';
 // The planner
+export { type RandomFlowOptions, randomChoices, randomFlow } from './testing/random-flow.ts';
 export { simulate } from './testing/simulate-flow.ts';
+export {
+  assertSnapshotStoreConformance,
+  runSnapshotStoreConformance,
+} from './testing/snapshot-store-conformance.ts';
+export type {
+  StorageBacking,
+  StorageFactory,
+  StorageKitOptions,
+} from './testing/storage-fixture.ts';

@@ -3,7 +3,7 @@
  *
  * The seed asks that `next` comes from inside the body. The other rules here keep a body closed,
  * which is what makes the plan independent of the order of completions: bodies nest, every body
- * node can come back, and what leads into a body from outside is settled before the loop begins.
+ * node can come back, and only the loop itself leads into its body.
  */
 import { add, type CompiledTopology, loopOfEdge, NONE } from './compiled-topology.ts';
 import { shown } from './config-fields.ts';
@@ -13,14 +13,11 @@ import { edgeIssue, type GraphIssue, nodeIssue } from './graph-issue.ts';
 /** Errors of loops and their bodies. Bodies are known only when forward edges form no cycle. */
 export function loopErrors(topology: CompiledTopology): readonly GraphIssue[] {
   if (topology.order.length < topology.nodeCount) return [];
-  const ancestry = new Ancestry(topology);
   const edges: GraphIssue[] = [];
   for (let edge = 0; edge < topology.edgeCount; edge += 1) {
     if (topology.sources[edge] === NONE || topology.targets[edge] === NONE) continue;
     const found =
-      topology.isBack[edge] === 1
-        ? nextError(topology, edge)
-        : entryError(topology, ancestry, edge);
+      topology.isBack[edge] === 1 ? nextError(topology, edge) : entryError(topology, edge);
     if (found !== null) edges.push(found);
   }
   return [...edges, ...bodyErrors(topology), ...returnErrors(topology)];
@@ -57,27 +54,23 @@ function nextError(topology: CompiledTopology, edge: number): GraphIssue | null 
   return edgeIssue(edgeOf(topology, edge), 'NEXT_FROM_OUTSIDE', message);
 }
 
-/** A forward edge that enters bodies must come from before the outermost loop it enters. */
-function entryError(
-  topology: CompiledTopology,
-  ancestry: Ancestry,
-  edge: number,
-): GraphIssue | null {
+/**
+ * A forward edge must not enter a body but from its loop: a body node with an input that is active
+ * without the loop would run without it.
+ */
+function entryError(topology: CompiledTopology, edge: number): GraphIssue | null {
   const target = topology.targets[edge] as number;
   const source = topology.sources[edge] as number;
   const from = loopOfEdge(topology, edge);
   const into = topology.innermost[target] as number;
   if (from === into) return null;
   const [a, b] = [nameOf(topology, source), nameOf(topology, target)];
+  const loop = nameOf(topology, into);
   if (from !== NONE && !encloses(topology, from, into)) {
-    const message = `${b} would be in the bodies of ${nameOf(topology, from)} and ${nameOf(topology, into)}, neither inside the other`;
+    const message = `${b} would be in the bodies of ${nameOf(topology, from)} and ${loop}, neither inside the other`;
     return edgeIssue(edgeOf(topology, edge), 'LOOPS_OVERLAP', message);
   }
-  let entered = into;
-  while (topology.innermost[entered] !== from) entered = topology.innermost[entered] as number;
-  if (source !== entered && ancestry.isBefore(source, entered)) return null;
-  const loop = nameOf(topology, entered);
-  const message = `${a} leads into the body of ${loop} at ${b} but need not be settled when ${loop} begins; lead it to ${loop} instead`;
+  const message = `${a} leads into the body of ${loop} at ${b}; lead it to ${loop} itself, a body reads what it needs through nodes[${a}]`;
   return edgeIssue(edgeOf(topology, edge), 'EDGE_INTO_BODY', message);
 }
 
@@ -126,39 +119,4 @@ function returnErrors(topology: CompiledTopology): readonly GraphIssue[] {
     const message = `${shown(id)} is in the body of ${nameOf(topology, loop)} but cannot reach its next`;
     return [nodeIssue({ id, index }, 'NEXT_UNREACHABLE', message)];
   });
-}
-
-/** Which nodes stand before a loop; found once per loop that is asked about. */
-class Ancestry {
-  readonly #topology: CompiledTopology;
-  readonly #known = new Map<number, Uint8Array>();
-
-  constructor(topology: CompiledTopology) {
-    this.#topology = topology;
-  }
-
-  isBefore(node: number, loop: number): boolean {
-    let before = this.#known.get(loop);
-    if (before === undefined) {
-      before = this.#ancestors(loop);
-      this.#known.set(loop, before);
-    }
-    return before[node] === 1;
-  }
-
-  #ancestors(loop: number): Uint8Array {
-    const { inputs, sources, nodeCount } = this.#topology;
-    const before = new Uint8Array(nodeCount);
-    const found = [loop];
-    for (let node = found.pop(); node !== undefined; node = found.pop()) {
-      const end = inputs.starts[node + 1] as number;
-      for (let row = inputs.starts[node] as number; row < end; row += 1) {
-        const source = sources[inputs.items[row] as number] as number;
-        if (before[source] === 1) continue;
-        before[source] = 1;
-        found.push(source);
-      }
-    }
-    return before;
-  }
 }
