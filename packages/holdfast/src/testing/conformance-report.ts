@@ -30,12 +30,16 @@ export function reportOf(cases: readonly ConformanceCase[]): ConformanceReport {
     try {
       run();
     } catch (error) {
-      const message = truncateText(errorText(error), MESSAGE_LENGTH);
-      failures.push(Object.freeze({ case: name, message }));
+      failures.push(failureOf(name, error));
     }
   }
   const ok = failures.length === 0;
   return Object.freeze({ ok, cases: cases.length, failures: Object.freeze(failures) });
+}
+
+/** The failure of a case by what it threw. */
+export function failureOf(name: string, error: unknown): ConformanceFailure {
+  return Object.freeze({ case: name, message: truncateText(errorText(error), MESSAGE_LENGTH) });
 }
 
 /** Throws one error (`CONFORMANCE_FAILED`) that joins `case: message` of all failures. */

@@ -1,6 +1,7 @@
 /** The memory storage: every port over one backing that lives as long as the process. */
 import { hashBytes } from '../../base/digest.ts';
 import type { Clock } from '../../base/ports.ts';
+import { isProvenDead as isProcessDead } from '../../process/owner.ts';
 import { Admission } from '../../store/admission.ts';
 import type { OwnerIdentity } from '../../store/lease-store.ts';
 import type { RunStoragePolicy } from '../../store/policy.ts';
@@ -25,7 +26,7 @@ export interface MemoryRunStorageOptions {
   readonly clock?: Clock;
   /** Shared by storages that stand for several processes over one store. */
   readonly backing?: MemoryBacking;
-  /** Whether a lease's owner is known to be dead; nobody is when left out. */
+  /** Whether a lease's owner is known to be dead; asks the machine when left out. */
   readonly isProvenDead?: (owner: OwnerIdentity) => boolean;
 }
 
@@ -38,7 +39,7 @@ export interface MemoryRunStorageOptions {
  */
 export function createMemoryRunStorage(options: MemoryRunStorageOptions): RunStorage {
   const { namespace, knownSecrets = [], clock = createSystemClock() } = options;
-  const { backing = createMemoryBacking(), isProvenDead = () => false } = options;
+  const { backing = createMemoryBacking(), isProvenDead = isProcessDead } = options;
   const admission = new Admission(options.policy, knownSecrets);
   return Object.freeze({
     record: storageRecord(namespace, 'memory', admission),

@@ -1,0 +1,24 @@
+import {
+  runArtifactStoreConformance,
+  runEventStoreConformance,
+  runLeaseStoreConformance,
+  runSnapshotStoreConformance,
+} from 'holdfast/testing';
+import { describe, expect, it } from 'vitest';
+import { factories } from './backings.ts';
+
+const kits = [
+  ['events', runEventStoreConformance, 20],
+  ['snapshots', runSnapshotStoreConformance, 5],
+  ['leases', runLeaseStoreConformance, 7],
+  ['artifacts', runArtifactStoreConformance, 7],
+] as const;
+
+describe.each(factories)('the %s store', (_, factory) => {
+  it.each(kits)('passes the kit of %s', async (_name, run, cases) => {
+    const report = await run(factory);
+    expect(report.failures).toEqual([]);
+    expect(report.ok).toBe(true);
+    expect(report.cases).toBeGreaterThanOrEqual(cases);
+  });
+});
