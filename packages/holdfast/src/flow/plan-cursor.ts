@@ -5,7 +5,8 @@
  * Invariants: `state()` equals what the plain functions make of the same calls; skips are resolved
  * by `readyNodes`, as there. `busy` counts, per loop, the nodes right in its body that are not
  * quiet plus the loops right in its body with a count above zero: zero means that the whole region
- * is quiet. Nodes are named by their index in `topology`. The topology's graph has no errors.
+ * is quiet. Nodes are named by their index in `topology`, whose graph has no errors: so bodies are
+ * closed, only a quiet region is ever reset, and what is ready stays so until it is begun.
  */
 import { add, type CompiledTopology, NONE } from './compiled-topology.ts';
 import { BODY_HANDLE, DONE_HANDLE, ERROR_HANDLE } from './flow-graph.ts';
@@ -147,7 +148,6 @@ export class PlanCursor {
     const region = this.#region(loop);
     for (const node of region) {
       if (this.topology.isLoop[node] === 1) this.#columns.iterations[node] = 0;
-      this.#ready.remove(node);
       this.#setStatus(node, 'pending');
     }
     for (const node of region) this.#resetOutEdges(node, null);
@@ -273,13 +273,7 @@ export class PlanCursor {
       this.#returning.push(node);
       return;
     }
-    // Pending inputs again: what was ready by them is not any more.
-    const maybe = (this.#pendingInputs[node] as number) === 0;
-    if (maybe) this.#candidates.push(node);
-    else {
-      this.#ready.remove(node);
-      this.#setBusy(node, false);
-    }
+    if ((this.#pendingInputs[node] as number) === 0) this.#candidates.push(node);
   }
 
   #setBusy(node: number, busy: boolean): void {
@@ -289,15 +283,14 @@ export class PlanCursor {
     while (loop !== NONE) {
       const count = add(this.#busy, loop, busy ? 1 : -1);
       if (count !== (busy ? 1 : 0)) return;
-      this.#quietChanged(loop, !busy);
+      if (!busy) this.#regionIsQuiet(loop);
       loop = this.topology.innermost[loop] as number;
     }
   }
 
-  #quietChanged(loop: number, quiet: boolean): void {
+  #regionIsQuiet(loop: number): void {
     if (this.status(loop) !== 'pending' || (this.#activeBack[loop] as number) === 0) return;
-    if (quiet) this.#returning.push(loop);
-    else this.#ready.remove(loop);
+    this.#returning.push(loop);
   }
 
   /** The skip pass, then the loops whose region is quiet. Returns what was skipped, in order. */
