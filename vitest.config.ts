@@ -1,16 +1,23 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const doors = fileURLToPath(new URL('./packages/holdfast/src/', import.meta.url));
+const library = fileURLToPath(new URL('./packages/holdfast/', import.meta.url));
+
+/** Opens every door at its source, so that tests run without a build; nothing else is a door. */
+function doors(): readonly { find: RegExp; replacement: string }[] {
+  const { exports } = JSON.parse(readFileSync(`${library}package.json`, 'utf8')) as {
+    exports: Record<string, unknown>;
+  };
+  const names = Object.keys(exports).filter((name) => !name.endsWith('.json'));
+  return names.map((name) => ({
+    find: new RegExp(`^holdfast${name.slice(1)}$`),
+    replacement: `${library}src/${name === '.' ? 'index' : name.slice(2)}.ts`,
+  }));
+}
 
 export default defineConfig({
-  resolve: {
-    // Tests open the library's doors at their sources, so that they run without a build.
-    alias: [
-      { find: /^holdfast$/, replacement: `${doors}index.ts` },
-      { find: /^holdfast\/(?!package\.json$)(.*)$/, replacement: `${doors}$1.ts` },
-    ],
-  },
+  resolve: { alias: [...doors()] },
   test: {
     include: ['{packages,apps,tools}/*/test/**/*.test.ts', '{examples,bench}/test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/.snippets/**'],
