@@ -15,6 +15,8 @@ export type { GraphBindings } from './attempt/graph-bindings.ts';
 export { NodeFailure } from './attempt/outcome.ts';
 // Errors: the closed table
 export { type ErrorCode, type ErrorCodeEntry, errorCodes } from './base/error-codes.ts';
+// What a store is
+export type { OwnerIdentity } from './base/owner-identity.ts';
 // Storing and running
 export type { Clock, Timer } from './base/ports.ts';
 export type { GraphExecutor, Reconciliation } from './executor/executor.ts';
@@ -139,6 +141,7 @@ export type {
 } from './memory/memory.ts';
 export { type DataNodeOptions, dataNode } from './nodes/data-node.ts';
 export { type WaitNodeOptions, waitNode } from './nodes/wait-node.ts';
+export { currentOwner, isProvenDead } from './process/owner.ts';
 export { GraphExecutionError } from './run/run-error.ts';
 export type {
   PauseView,
@@ -148,6 +151,36 @@ export type {
   RunResult,
   RunWaiting,
 } from './run/run-result.ts';
+export type {
+  ArtifactReference,
+  ArtifactScope,
+  ArtifactStore,
+  NewArtifact,
+} from './store/artifact-store.ts';
+export type {
+  AppendOptions,
+  AppendReceipt,
+  EventListener,
+  EventStore,
+  ReadOptions,
+} from './store/event-store.ts';
+export type {
+  AcquireOptions,
+  LeaseGrant,
+  LeaseHeld,
+  LeaseStore,
+} from './store/lease-store.ts';
 export { defaultStoragePolicy, type RunStoragePolicy } from './store/policy.ts';
-export type { RunFilter, RunIndexRow, RunList, RunPage, RunStatus } from './store/run-index.ts';
-export type { RunStorage } from './store/storage.ts';
+export type {
+  RunFilter,
+  RunIndex,
+  RunIndexRow,
+  RunIndexUpdate,
+  RunList,
+  RunPage,
+  RunStatus,
+} from './store/run-index.ts';
+export type { Snapshot, SnapshotStore } from './store/snapshot-store.ts';
+export type { RunStorage, RunStorageRecord, StorageProvider } from './store/storage.ts';
+export { StorageError, type StorageErrorCode } from './store/storage-error.ts';
+export { createSystemClock, type SystemClockOptions } from './store/system-clock.ts';

@@ -39,6 +39,9 @@ export interface EventStore {
    * is written. For `'end'`, a batch whose explicit ids all stand in the stream already is such a
    * repeat too.
    *
+   * A batch without events may change the index row (`options.index`) at the known end: a host that
+   * has nothing to record clears the mark of a due run with it.
+   *
    * Throws `SEQUENCE_CONFLICT`, `STALE_FENCE`, `DUPLICATE_EVENT_ID`, `STORAGE_LIMIT_EXCEEDED`,
    * `KNOWN_SECRET`, `INVALID_STORED_VALUE`, `STORE_BUSY`, `STORE_IO`.
    */
@@ -56,7 +59,10 @@ export interface EventStore {
    */
   read(stream: StreamRef, options?: ReadOptions): AsyncIterable<EventEnvelope>;
 
-  /** The events at these sequences, in the order given. Throws `COMPACTED` for a deleted one. */
+  /**
+   * The events at these sequences, in the order given. Throws `COMPACTED` for a deleted one,
+   * `INVALID_OPTION` for one that the stream does not have.
+   */
   readAt(stream: StreamRef, sequences: readonly number[]): Promise<readonly EventEnvelope[]>;
 
   /** The sequence of the last event, 0 for an unknown stream. */
@@ -71,7 +77,8 @@ export interface EventStore {
 
   /**
    * Calls `listener` with each append after `after`, in order, each once; returns the way to stop.
-   * In the same process at once; from other processes within 50 ms while subscribed.
+   * Appends of the same storage are told as they are acknowledged, those of other processes about
+   * 50 ms later. What a listener throws is ignored; `close` ends all subscriptions.
    */
   subscribe(stream: StreamRef, after: number, listener: EventListener): () => void;
 

@@ -1,6 +1,7 @@
 /**
  * The lease port: who may drive a run. Every grant of one key carries a greater fencing token than
- * the one before, and the store refuses appends with an older one.
+ * the one before, and the store refuses appends with an older one. The key of a run's lease is its
+ * run id: granting it fences that run's stream at once.
  */
 
 import type { OwnerIdentity } from '../base/owner-identity.ts';

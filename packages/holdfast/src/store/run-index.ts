@@ -10,7 +10,10 @@ import type { IsoTime } from '../base/time.ts';
  */
 export type RunStatus = 'running' | 'paused' | 'complete' | 'fail' | 'cancelled';
 
-/** What an append changes in its run's row; a key left out stays as it is. */
+/**
+ * What an append changes in its run's row; a key left out stays as it is. A stream has a row from
+ * the first append that brings one.
+ */
 export interface RunIndexUpdate {
   readonly status?: RunStatus;
   /** When the run has something to do by itself; null = nothing planned. */
@@ -25,7 +28,9 @@ export interface RunIndexRow {
   readonly graphId: string;
   readonly status: RunStatus;
   readonly wakeAt: IsoTime | null;
+  /** The timestamp of the stream's first event. */
   readonly createdAt: IsoTime;
+  /** The timestamp of the first event of the newest append. */
   readonly updatedAt: IsoTime;
   /** The sequence of the stream's last event. */
   readonly sequence: number;
@@ -57,7 +62,8 @@ export interface RunIndex {
   get(runId: string): Promise<RunIndexRow | null>;
   /**
    * Runs not ended that have something to do at `now`, oldest wake first: `wakeAt` ≤ now, or an
-   * `'end'` append has marked them due since the owner last wrote.
+   * `'end'` append has marked them due. The mark is cleared by an append at a numbered place that
+   * changes the index row: its writer has read the stream up to there.
    */
   due(now: IsoTime): Promise<readonly RunIndexRow[]>;
   /** Due or running runs whose lease is free or has run out at `now`. */

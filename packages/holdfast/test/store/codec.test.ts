@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { cloneFrozenJson, isFrozenJson, type JsonValue } from 'holdfast/base/json';
-import { attemptIdOf } from 'holdfast/history/attempt-id';
-import { decodeBatch, encodeBatch, type RecordedEvent } from 'holdfast/history/codec';
 import { describe, expect, it } from 'vitest';
+import { cloneFrozenJson, isFrozenJson, type JsonValue } from '../../src/base/json.ts';
+import { attemptIdOf } from '../../src/history/attempt-id.ts';
+import { decodeBatch, encodeBatch, type RecordedEvent } from '../../src/history/codec.ts';
 
 const stream = { namespace: 'tests', streamId: 'run-1' };
 const times = fc.oneof(

@@ -216,7 +216,7 @@ function writeEvents(stream: MemoryStream, events: readonly AdmittedEvent[]): vo
   });
   stream.appends.push(append);
   stream.end = before + events.length;
-  stream.updatedAt = events.at(-1)?.timestamp ?? stream.updatedAt;
+  stream.updatedAt = events[0]?.timestamp ?? stream.updatedAt;
 }
 
 function writeIndex(stream: MemoryStream, update: RunIndexUpdate, byOwner: boolean): void {
