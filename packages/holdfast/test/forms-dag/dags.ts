@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { compileGraph, type DagDefinition, type DagNodeData, dagGraphType } from 'holdfast';
-import type { AnyCompiledGraph, GraphEvent, JsonValue } from 'holdfast/graph';
+import type { GraphEvent, JsonValue } from 'holdfast/graph';
 
 export type DagOptions = Partial<DagDefinition['data']>;
 export type CompiledDag = ReturnType<typeof compileDag>;
@@ -134,5 +134,3 @@ export function outcome({ nodeId, position }: Opened, step: Step): GraphEvent {
       });
   }
 }
-
-export type AnyDag = AnyCompiledGraph;
