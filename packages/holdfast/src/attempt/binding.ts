@@ -6,6 +6,8 @@ import type { Memory } from '../memory/memory.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
+export type { PositionRecord };
+
 /** What node code may ask of the attempt that runs it. */
 export interface NodeContext {
   /** Aborted by a halt, a cancel or the attempt's own deadline. */

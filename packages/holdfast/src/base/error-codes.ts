@@ -444,6 +444,26 @@ const executor = {
     meaning: 'The graph decided nothing while nothing was in flight.',
     next: 'Return complete, fail or pause when there is nothing left to dispatch.',
   },
+  FLOW_FUNCTION_MISSING: {
+    meaning: 'A node of a flow names a function that was not given.',
+    next: 'Export the function from the module, or correct the name in the node.',
+  },
+  FLOW_INVALID: {
+    meaning: 'A flow written in code cannot be turned into a flow.',
+    next: 'Correct what the message names.',
+  },
+  FLOW_NO_CASE: {
+    meaning: 'No case of a switch was true, and it has no otherwise.',
+    next: 'Add a case or an otherwise output.',
+  },
+  FLOW_PAUSED: {
+    meaning: 'The flow waits for a person or a signal.',
+    next: 'Answer the pauses named, then call again: the run goes on.',
+  },
+  FLOW_UNKNOWN: {
+    meaning: 'A subflow names a flow that was not given.',
+    next: 'Give the flow under that name, or correct the name.',
+  },
   INVALID_EVENT: {
     meaning: 'A stored event breaks the rules of the record.',
     next: 'The stream was written by something else or damaged: restore it from a copy.',
@@ -479,6 +499,10 @@ const executor = {
   RESULT_TOO_LARGE: {
     meaning: 'A result or a pause request is larger than an event holds.',
     next: "Return less, or bind the node with largeResult: 'artifact'.",
+  },
+  RUN_OWNED: {
+    meaning: 'Another living process drives the run.',
+    next: 'Wait for it, or stop it; a dead owner on this machine is replaced at once.',
   },
   RUN_NOT_FOUND: {
     meaning: 'No run of this id is stored here.',
@@ -519,3 +543,8 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...flow,
   ...executor,
 };
+
+/** True for a code of the closed table. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
+}

@@ -12,6 +12,7 @@ import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
+import { childRunId } from './run-names.ts';
 import { startRun } from './start-run.ts';
 
 export class ChildRuns {
@@ -26,8 +27,7 @@ export class ChildRuns {
 
   /** The run that stands for this position: the same in every process. */
   idOf(position: string): string {
-    const { hash, stream } = this.#settings;
-    return `${stream.streamId}.${hash(position).slice(0, 16)}`;
+    return childRunId(this.#settings.stream.streamId, position, this.#settings.hash);
   }
 
   /** Runs a child to its output, or to a pause that its parent shares. */

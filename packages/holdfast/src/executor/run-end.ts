@@ -7,6 +7,7 @@ import type { RunEnd } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { ArtifactReference } from '../store/artifact-store.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { successorRunId } from './run-names.ts';
 
 /** What ends a run. */
 export type EndCommand = CompleteCommand | FailCommand | { readonly kind: 'cancelled' };
@@ -81,11 +82,5 @@ export function continuation(
 function withSuccessor(output: JsonValue, runId: string): JsonValue {
   const next = isJsonObject(output) ? output['continueAs'] : undefined;
   if (!isJsonObject(next) || next['runId'] !== undefined) return output;
-  return { continueAs: { runId: successorId(runId), input: next['input'] ?? null } };
-}
-
-/** `run` → `run.c2` → `run.c3` … */
-function successorId(runId: string): string {
-  const match = /^(.*)\.c(\d+)$/.exec(runId);
-  return match === null ? `${runId}.c2` : `${match[1]}.c${Number(match[2]) + 1}`;
+  return { continueAs: { runId: successorRunId(runId), input: next['input'] ?? null } };
 }

@@ -3,12 +3,12 @@ import {
   type NodeBinding,
   nodeBinding,
   PauseAttempt,
+  type PositionRecord,
   type WaitEndings,
 } from '../attempt/binding.ts';
+import { deadlineOf } from '../attempt/deadline.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import { deadlineOf } from '../run/dispatch-due.ts';
-import type { PositionRecord } from '../run/position-record.ts';
 
 interface WaitBase {
   /** The wait ends by itself this long after its dispatch; never by default. */
