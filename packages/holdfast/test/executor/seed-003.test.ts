@@ -3,7 +3,7 @@ import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { expect, test } from 'vitest';
 import { draftReview } from './draft-review.ts';
 
-test('draft, then review, then complete; again returns the same', async () => {
+test('the graph type of seed 003 runs draft, then review, then completes; again it says the same', async () => {
   const storage = createMemoryRunStorage({ namespace: 'test' });
   const ran: string[] = [];
   const node = (name: string) =>
