@@ -15,6 +15,8 @@ export {
   assertEventStoreConformance,
   runEventStoreConformance,
 } from './testing/event-store-conformance.ts';
+// Time and chance
+export { createFakeClock, type FakeClock, type FakeClockOptions } from './testing/fake-clock.ts';
 export { createGraphEventTrace, type GraphEventTrace } from './testing/graph-event-trace.ts';
 export {
   assertGraphTypeConformance,
@@ -27,6 +29,7 @@ export {
 } from './testing/lease-store-conformance.ts';
 // The planner
 export { type RandomFlowOptions, randomChoices, randomFlow } from './testing/random-flow.ts';
+export { createSeededRandom, type SeededRandom } from './testing/seeded-random.ts';
 export { simulate } from './testing/simulate-flow.ts';
 export {
   assertSnapshotStoreConformance,
