@@ -400,6 +400,22 @@ test('stale and foreign events change nothing', () => {
   expect(state).toBe(before);
 });
 
+test('a log that dispatched a node before its predecessor was settled is folded all the same', () => {
+  const definition = dagOf({ a: 'required', b: 'required', c: 'required' }, ['a>b'], {
+    globalConcurrency: 2,
+  });
+  const compiled = compileDag(definition);
+  const cursor = compiled.open();
+  const early = [
+    event('node-dispatched', { nodeId: 'b', position: 'dag/b/1' }),
+    event('node-dispatched', { nodeId: 'a', position: 'dag/a/1' }),
+    event('node-completed', { nodeId: 'a', position: 'dag/a/1', result: 1 }),
+  ];
+  for (const given of early) cursor.apply(given);
+  expect(cursor.decide()).toMatchObject([{ position: 'dag/c/1' }]);
+  expect(cursor.decide()).toEqual(compiled.decide(cursor.state()));
+});
+
 describe('definitions', () => {
   function issuesOf(definition: unknown): readonly string[] {
     try {

@@ -259,6 +259,20 @@ describe('a cursor', () => {
     expect(asked).toBe(2);
   });
 
+  test("the type's own is asked once between two events, too", () => {
+    const type = relayWith((operations) => ({
+      open: () => {
+        const inner = defaultCursor(operations);
+        return { ...inner, decide: () => [...inner.decide()] };
+      },
+    }));
+    const cursor = compile(type).open();
+    const decision = cursor.decide();
+    expect(cursor.decide()).toBe(decision);
+    cursor.apply(event(0, 'other'));
+    expect(cursor.decide()).not.toBe(decision);
+  });
+
   test("the type's own is held to the same rules", () => {
     const wrong: GraphCursor<RelayState> = {
       decide: () => [{ kind: 'pause', reason: '' }],

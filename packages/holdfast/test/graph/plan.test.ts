@@ -136,6 +136,16 @@ describe('validateGraphDescription', () => {
     );
   });
 
+  test('refuses a node that names another phase than the one that lists it', () => {
+    const phases = [
+      { id: 'all', name: 'All', nodeIds: ['one'] },
+      { id: 'rest', name: 'Rest', nodeIds: ['two'] },
+    ];
+    expect(issuesOf(() => validateGraphDescription({ ...description, phases }))).toEqual([
+      'INVALID_PHASE_ASSIGNMENT /nodes/1/phaseId',
+    ]);
+  });
+
   test('names every problem at once', () => {
     const given = wrong
       .filter(([pointer]) =>
