@@ -11,7 +11,7 @@ import type { NodeResultIssue } from '../graph/graph-type.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
 import { AttemptContext, type AttemptHost } from './context.ts';
-import { type AttemptOutcome, failed, failureOf } from './outcome.ts';
+import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
 
 /** What an attempt is given by whoever runs it. */
 export interface AttemptOptions {
@@ -140,7 +140,7 @@ export class Attempt {
       if (byteLength(request) > this.#options.maxResultBytes) {
         this.#settle(tooLarge(this.record, 'pause request', this.#options.maxResultBytes));
       } else {
-        this.#settle({ kind: 'paused', reason: pause.reason, request });
+        this.#settle({ kind: 'paused', reason: pauseReason(pause.reason), request });
       }
     } catch (error) {
       this.#settle(resultInvalid(this.record, error));

@@ -3,6 +3,7 @@
  * nodes never look at their signal or their key.
  */
 import { HoldfastError } from '../base/errors.ts';
+import { textFault } from '../base/identifier.ts';
 import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
@@ -38,6 +39,8 @@ export interface AttemptHost {
   ): Promise<JsonValue | PauseAttempt>;
   log(record: PositionRecord, message: string, data: JsonObject | undefined): void;
 }
+
+const MAX_STEP_NAME_LENGTH = 500;
 
 export type RecordedStep = Exclude<StepRecord, { readonly kind: 'started' }>;
 
@@ -132,6 +135,15 @@ export class AttemptContext implements NodeContext {
   }
 
   #takeName(name: string): void {
+    const fault = textFault(name);
+    if (fault !== null || name.length > MAX_STEP_NAME_LENGTH) {
+      throw new HoldfastError(
+        'INVALID_OPTION',
+        `A step of ${this.#record.nodeId} has no usable name: ` +
+          `${fault ?? `it is longer than ${MAX_STEP_NAME_LENGTH} characters`}.`,
+        { nodeId: this.#record.nodeId },
+      );
+    }
     this.#usedSteps ??= new Set();
     if (this.#usedSteps.has(name)) {
       throw new HoldfastError(

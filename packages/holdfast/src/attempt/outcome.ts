@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../base/error-codes.ts';
 import { errorText, HoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
-import { cleanText, truncateText } from '../base/text.ts';
+import { cleanText, oneLine, truncateText } from '../base/text.ts';
 import type { PauseRequest } from '../history/catalog.ts';
 
 export interface CompletedOutcome {
@@ -31,6 +31,14 @@ export type AttemptOutcome = CompletedOutcome | FailedOutcome | PausedOutcome;
 
 /** The longest failure message recorded, in code points. */
 export const MAX_FAILURE_MESSAGE_LENGTH = 2_000;
+
+const MAX_CODE_LENGTH = 128;
+const MAX_REASON_LENGTH = 500;
+
+/** A reason as an event holds it: one line. */
+export function pauseReason(reason: string): string {
+  return oneLine(reason, MAX_REASON_LENGTH, 'It waits.');
+}
 
 /**
  * Thrown by node code to fail with a code of its own. A failure that no retry can mend says
@@ -65,7 +73,8 @@ export function failureOf(error: unknown, aborted = false): FailedOutcome {
   const message = boundedMessage(errorText(error));
   if (aborted) return { kind: 'failed', code: 'ABORTED', message, retryable: true };
   if (isNodeFailure(error)) {
-    return { kind: 'failed', code: error.failureCode, message, retryable: error.retryable };
+    const code = oneLine(error.failureCode, MAX_CODE_LENGTH, 'EFFECT_FAILED');
+    return { kind: 'failed', code, message, retryable: error.retryable };
   }
   return { kind: 'failed', code: 'EFFECT_FAILED', message, retryable: true };
 }
@@ -75,7 +84,6 @@ function isNodeFailure(error: unknown): error is NodeFailure {
     error instanceof Error &&
     'failureCode' in error &&
     typeof error.failureCode === 'string' &&
-    error.failureCode.trim() !== '' &&
     'retryable' in error &&
     typeof error.retryable === 'boolean'
   );

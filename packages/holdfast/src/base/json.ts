@@ -96,6 +96,22 @@ export function freezeParsedJson(value: JsonValue): JsonValue {
   return FrozenBrand.freeze(value);
 }
 
+/**
+ * Freezes an object that the caller has just built from primitives and frozen JSON. Its strings
+ * are known to be sound; anything that is not frozen yet is checked and frozen as usual.
+ *
+ * @example sealJson({ at, nodeId, result }) // only `result`, if it is new, is walked
+ */
+export function sealJson<T extends object>(built: T): T {
+  if (FrozenBrand.has(built)) return built;
+  for (const value of Object.values(built)) {
+    if (typeof value === 'object' && value !== null && !FrozenBrand.has(value)) {
+      return freezeJson<T>(built);
+    }
+  }
+  return FrozenBrand.freeze(built);
+}
+
 /** Appends one key to a JSON pointer, escaping `~` and `/`. */
 export function jsonPointer(path: string, key: string | number): string {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;

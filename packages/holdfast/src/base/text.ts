@@ -42,3 +42,9 @@ export function cleanText(text: string): string {
       .replace(/[\u0000-\u0008\u000B-\u001F\u007F]/g, '\uFFFD')
   );
 }
+
+/** `text` as one sound line of at most `maxLength` code points; `fallback` when that is blank. */
+export function oneLine(text: string, maxLength: number, fallback: string): string {
+  const line = truncateText(cleanText(text).replace(/\s+/g, ' ').trim(), maxLength);
+  return line === '' ? fallback : line;
+}

@@ -256,9 +256,7 @@ export class Driver {
 
   async #openLog(): Promise<RunLog> {
     if (this.#log === null) {
-      const { stream, graph, storage, clock, fence } = this.#settings;
-      const { digest } = this.#limits;
-      this.#log = await RunLog.open({ stream, graph, storage, digest, clock, fence });
+      this.#log = await RunLog.open({ ...this.#settings, digest: this.#limits.digest });
       this.#foreign.refresh(this.#log.machine.fold, this.#live);
     } else if (this.#drive?.isStarted !== true || this.#seen > this.#log.end) {
       if ((await this.#log.catchUp()).length > 0) this.#othersWrote(this.#log);

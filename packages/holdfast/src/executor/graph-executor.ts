@@ -20,6 +20,7 @@ import {
   streamOf,
 } from './run-definition.ts';
 import { createRunInbox } from './run-inbox.ts';
+import { SNAPSHOT_TAIL_EVENTS } from './snapshot-policy.ts';
 
 export interface GraphExecutorOptions {
   readonly runId: string;
@@ -52,7 +53,18 @@ export interface GraphExecutorOptions {
  * });
  * const result = await executor.run();
  */
-export async function createGraphExecutor(options: GraphExecutorOptions): Promise<GraphExecutor> {
+export function createGraphExecutor(options: GraphExecutorOptions): Promise<GraphExecutor> {
+  return assembleExecutor(options, { snapshotTailEvents: SNAPSHOT_TAIL_EVENTS });
+}
+
+/** What only tests change: to see in short runs what happens in long ones. */
+export type ExecutorTuning = Pick<ExecutorSettings, 'snapshotTailEvents'>;
+
+/** `createGraphExecutor` with its tuning. */
+export async function assembleExecutor(
+  options: GraphExecutorOptions,
+  tuning: ExecutorTuning,
+): Promise<GraphExecutor> {
   const checked = checkedOptions(options);
   const { runId, graph, storage } = options;
   const { definition } = await readRunStart(storage, runId);
@@ -69,11 +81,12 @@ export async function createGraphExecutor(options: GraphExecutorOptions): Promis
     hash: hashText,
     fence: lease?.fence ?? null,
     ...checked,
+    ...tuning,
     onLog: options.onLog ?? (() => {}),
     childExecutor: (childId, child) => {
       const { graph: childGraph, nodes } = child;
       const { lease: _lease, ...shared } = options;
-      return createGraphExecutor({ ...shared, runId: childId, graph: childGraph, nodes });
+      return assembleExecutor({ ...shared, runId: childId, graph: childGraph, nodes }, tuning);
     },
   };
   return createRunInbox(new Driver(settings), settings);

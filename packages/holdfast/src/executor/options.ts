@@ -33,6 +33,8 @@ export interface ExecutorSettings {
   readonly maxDispatches: number;
   /** Delays longer than this end `run` with `waiting` instead of being waited for. */
   readonly maxIdleMs: number;
+  /** A snapshot is taken behind a tail of at least so many events. */
+  readonly snapshotTailEvents: number;
   readonly onLog: (line: LogLine) => void;
   /** An executor of a child run with these settings. */
   readonly childExecutor: (runId: string, child: ChildRun) => Promise<GraphExecutor>;

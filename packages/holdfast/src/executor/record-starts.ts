@@ -1,5 +1,6 @@
 /** Writes the start records of queued dispatches that are due, as far as slots are free. */
 import type { HashText } from '../base/digest.ts';
+import { sealJson } from '../base/json.ts';
 import { attemptIdOf } from '../history/attempt-id.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import { isDue } from '../run/dispatch-due.ts';
@@ -33,7 +34,7 @@ function writeStart(batch: TurnBatch, record: PositionRecord, options: StartOpti
   const attemptId = attemptIdOf(options.stream, nodeId, position, options.hash);
   const { namespace, streamId } = options.stream;
   batch.write('graph:node-attempt-started', {
-    identity: { namespace, streamId, nodeId, position, attemptId },
+    identity: sealJson({ namespace, streamId, nodeId, position, attemptId }),
     retrySafe: options.isRetrySafe(nodeId),
   });
   batch.launches.push({ position, policyAnswered: false });

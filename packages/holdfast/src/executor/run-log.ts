@@ -25,6 +25,8 @@ export interface RunLogOptions {
   readonly digest: MerkleDigest;
   readonly clock: Clock;
   readonly fence: bigint | null;
+  /** A snapshot is taken behind a tail of at least so many events. */
+  readonly snapshotTailEvents: number;
 }
 
 /** Waits before an append of unknown fate is sent again, in milliseconds. */
@@ -119,12 +121,13 @@ interface Loaded {
 }
 
 async function load(options: RunLogOptions): Promise<Loaded> {
-  const { storage, stream, graph, digest } = options;
+  const { storage, stream, graph, digest, snapshotTailEvents } = options;
   const saved = await storage.snapshotStore.newest(stream);
   const body =
     saved !== null && isSavedMachine(saved.body, graph.definition.digest) ? saved.body : null;
   const machine = new RunMachine({ runId: stream.streamId, graph, digest }, body);
-  const snapshots = new SnapshotPolicy(body === null ? 0 : JSON.stringify(body).length);
+  const lastBytes = body === null ? 0 : JSON.stringify(body).length;
+  const snapshots = new SnapshotPolicy(lastBytes, snapshotTailEvents);
   for await (const envelope of storage.eventStore.read(stream, { after: machine.fold.sequence })) {
     machine.applyEnvelope(envelope);
     snapshots.read(envelope.payload);

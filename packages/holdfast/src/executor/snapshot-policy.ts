@@ -1,12 +1,13 @@
 /**
- * When a snapshot is due: the tail behind the last one has at least 1,000 events and outweighs
+ * When a snapshot is due: the tail behind the last one has enough events (1,000) and outweighs
  * it, so all snapshots together stay within a constant factor of the log.
  */
 import { freezeJson, type JsonValue } from '../base/json.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
-const MIN_TAIL_EVENTS = 1_000;
+/** The smallest tail behind which a snapshot pays, in events. */
+export const SNAPSHOT_TAIL_EVENTS = 1_000;
 /** What a stored event weighs beside its large parts, in bytes: an estimate. */
 const EVENT_WEIGHT_BYTES = 160;
 
@@ -14,10 +15,12 @@ export class SnapshotPolicy {
   #tailEvents = 0;
   #tailBytes = 0;
   #lastBytes: number;
+  readonly #minTailEvents: number;
 
   /** `lastBytes` is the size of the newest snapshot, 0 when there is none. */
-  constructor(lastBytes: number) {
+  constructor(lastBytes: number, minTailEvents: number) {
     this.#lastBytes = lastBytes;
+    this.#minTailEvents = minTailEvents;
   }
 
   /** Counts an event that was read behind the snapshot. */
@@ -28,7 +31,7 @@ export class SnapshotPolicy {
 
   /** The snapshot to write with this batch, or null. */
   take(batch: TurnBatch): Snapshot | null {
-    if (this.#tailEvents < MIN_TAIL_EVENTS || this.#tailBytes < this.#lastBytes) return null;
+    if (this.#tailEvents < this.#minTailEvents || this.#tailBytes < this.#lastBytes) return null;
     if (batch.machine.fold.end !== null || batch.machine.unrecorded().dispatches.length > 0) {
       return null;
     }

@@ -2,7 +2,8 @@
  * The events of one turn, in the order in which they will stand. Each is folded as it is written,
  * so later parts of the turn see it; if the append fails, the machine is thrown away.
  */
-import { freezeJson, type JsonValue } from '../base/json.ts';
+import { assert } from '../base/assert.ts';
+import { type JsonValue, sealJson } from '../base/json.ts';
 import { type IsoTime, isoTime } from '../base/time.ts';
 import type { DispatchCommand } from '../graph/commands.ts';
 import { type EventPayloads, type EventType, eventCatalog } from '../history/catalog.ts';
@@ -74,8 +75,11 @@ export class TurnBatch {
     payload: EventPayloads[Type],
     id?: string,
   ): TypedEvent {
-    const frozen = freezeJson<EventPayloads[Type]>(payload);
-    const { version } = eventCatalog[type];
+    const frozen = sealJson(payload);
+    const { version, check } = eventCatalog[type];
+    // What could not be read again must never be written: it would end the run for good.
+    const fault = isBuiltHere(type) ? null : check(frozen as unknown as JsonValue);
+    assert(fault === null, `a ${type} event is well formed (${fault})`);
     this.events.push({
       type,
       version,
@@ -87,6 +91,11 @@ export class TurnBatch {
     const eventId = id ?? derivedEventId(this.machine.fold.runId, sequence);
     return { type, sequence, id: eventId, payload: frozen } as TypedEvent;
   }
+}
+
+/** Events whose every part is checked before it comes here; they are the hot ones. */
+function isBuiltHere(type: EventType): boolean {
+  return type === 'graph:node-dispatched' || type === 'graph:node-attempt-started';
 }
 
 function sizeOf(value: JsonValue): number {
