@@ -1,0 +1,258 @@
+/** How a local store writes: counted commits and syncs, bounded logs, full and failing disks. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, createSystemClock, defaultStoragePolicy } from 'holdfast';
+import type { LocalRunStorage } from 'holdfast/storage/local';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type FileSync, systemFileSync } from '../../src/adapters/sqlite/file-sync.ts';
+import {
+  loadSqliteDriver,
+  type SqliteConnection,
+  type SqliteDriver,
+} from '../../src/adapters/sqlite/sqlite-driver.ts';
+import { createSqliteRunStorage, type SqliteParts } from '../../src/adapters/sqlite/storage.ts';
+import { newDirectory, removeDirectory } from './backings.ts';
+import { codeOf, event, payloadsOf, stream } from './events.ts';
+
+let directory = '';
+const opened: LocalRunStorage[] = [];
+
+beforeEach(() => {
+  directory = newDirectory();
+});
+
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close();
+  removeDirectory(directory);
+});
+
+function open(parts: SqliteParts = {}, clock: Clock = createSystemClock()): LocalRunStorage {
+  const policy = { ...defaultStoragePolicy, maxAppendBatchBytes: 4 * 1024 * 1024 };
+  const storage = createSqliteRunStorage({ directory, namespace: 'tests', policy, clock }, parts);
+  opened.push(storage);
+  return storage;
+}
+
+function walBytes(): number {
+  return statSync(join(directory, 'holdfast.db-wal')).size;
+}
+
+/** A driver whose connections can be reached, to play other users of the file. */
+function watchedDriver(): {
+  readonly driver: SqliteDriver;
+  readonly connections: SqliteConnection[];
+} {
+  const real = loadSqliteDriver();
+  const connections: SqliteConnection[] = [];
+  const driver: SqliteDriver = {
+    name: real.name,
+    open: (path) => {
+      const connection = real.open(path);
+      connections.push(connection);
+      return connection;
+    },
+  };
+  return { driver, connections };
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('writes of a local store', () => {
+  it('commit and sync once an append in a chain', async () => {
+    const storage = open();
+    await storage.eventStore.append(stream, 0, [event('begin')]);
+    const before = storage.counters;
+    for (let place = 0; place < 1_000; place += 1) {
+      const payloads = ['a', 'b', 'c'].map((letter) => event({ letter, place }));
+      await storage.eventStore.append(stream, 1 + place * 3, payloads);
+    }
+    const after = storage.counters;
+    expect(after.commits - before.commits).toBe(1_000);
+    expect(after.syncs - before.syncs).toBeGreaterThanOrEqual(1_000);
+    expect(after.syncs - before.syncs).toBeLessThanOrEqual(1_020);
+    expect((after.bytes - before.bytes) / 1_000).toBeLessThan(400);
+  });
+
+  it('of many runs share commits and syncs', async () => {
+    const storage = open();
+    const before = storage.counters;
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, run) => {
+        const target = { ...stream, streamId: `run-${run}` };
+        for (let place = 0; place < 10; place += 1) {
+          await storage.eventStore.append(target, place, [event(place)]);
+        }
+      }),
+    );
+    const { commits, syncs } = storage.counters;
+    expect(commits - before.commits).toBeLessThanOrEqual(100);
+    expect(syncs - before.syncs).toBeLessThanOrEqual(110);
+  });
+
+  it('B104: keep the log bounded under a reader that has not finished', async () => {
+    const storage = open();
+    const text = 'x'.repeat(100_000);
+    await storage.eventStore.append(stream, 0, [event(text)]);
+    await storage.eventStore.append(stream, 1, [event(text)]);
+    const reader = storage.eventStore.read(stream)[Symbol.asyncIterator]();
+    expect((await reader.next()).value?.sequence).toBe(1);
+    let largest = 0;
+    for (let place = 2; place < 300; place += 1) {
+      await storage.eventStore.append(stream, place, [event(text)]);
+      largest = Math.max(largest, walBytes());
+    }
+    expect(largest).toBeLessThanOrEqual(5 * 1024 * 1024);
+    expect((await reader.next()).value?.sequence).toBe(2);
+  });
+
+  it('give the space of the log back when nothing is written for a while', async () => {
+    const timers: { readonly delayMs: number; readonly callback: () => void }[] = [];
+    const clock: Clock = {
+      ...createSystemClock(),
+      after: (delayMs, callback) => {
+        timers.push({ delayMs, callback });
+        return { cancel: () => {} };
+      },
+    };
+    const storage = open({}, clock);
+    await storage.eventStore.append(stream, 0, [event('x'.repeat(100_000))]);
+    expect(walBytes()).toBeGreaterThan(100_000);
+    expect(timers.map((timer) => timer.delayMs)).toEqual([2_000]);
+    timers[0]?.callback();
+    expect(walBytes()).toBe(0);
+    await storage.eventStore.append(stream, 1, [event('next')]);
+    expect((await payloadsOf(storage)).length).toBe(2);
+  });
+
+  it('are refused while the disk is full, and go on when there is space again', async () => {
+    const { driver, connections } = watchedDriver();
+    const storage = open({ driver });
+    await storage.eventStore.append(stream, 0, [event('kept')]);
+    const connection = connections.at(-1);
+    const used = Number(connection?.prepare('pragma page_count').get()?.['page_count']);
+    connection?.exec(`pragma max_page_count = ${used + 2}`);
+    const large = event('x'.repeat(200_000));
+    const codes = await Promise.all([
+      codeOf(() => storage.eventStore.append(stream, 1, [large])),
+      codeOf(() =>
+        storage.artifactStore.write(
+          { namespace: 'tests', runId: 'run-1' },
+          {
+            bytes: new Uint8Array(100_000),
+            mediaType: 'a/b',
+            purpose: 'test',
+          },
+        ),
+      ),
+    ]);
+    expect(codes).toEqual(['STORE_FULL', 'STORE_FULL']);
+    expect(await payloadsOf(storage)).toEqual(['kept']);
+    connection?.exec('pragma max_page_count = 1000000');
+    await storage.eventStore.append(stream, 1, [large]);
+    expect((await payloadsOf(storage)).length).toBe(2);
+  });
+
+  it('are refused for good once a sync has failed', async () => {
+    let broken = false;
+    const fileSync: FileSync = {
+      ...systemFileSync,
+      now: (fd) => {
+        if (broken) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+        systemFileSync.now(fd);
+      },
+    };
+    const storage = open({ fileSync });
+    await storage.eventStore.append(stream, 0, [event(1)]);
+    broken = true;
+    const lost = [1, 2].map((place) =>
+      codeOf(() => storage.eventStore.append(stream, place, [event(place + 1)])),
+    );
+    expect(await Promise.all(lost)).toEqual(['STORE_POISONED', 'STORE_POISONED']);
+    broken = false;
+    for (const work of [
+      () => storage.eventStore.append(stream, 1, [event(2)]),
+      () => storage.eventStore.sync(),
+      () => payloadsOf(storage),
+    ]) {
+      expect(await codeOf(work)).toBe('STORE_POISONED');
+    }
+    await storage.close();
+    expect(await codeOf(() => storage.eventStore.end(stream))).toBe('STORE_POISONED');
+    expect((await payloadsOf(open()))[0]).toBe(1);
+  });
+
+  it('are acknowledged only after a sync that began after their commit', async () => {
+    const waiting: (() => void)[] = [];
+    const fileSync: FileSync = {
+      // So slow that the next syncs go to the pool.
+      now: (fd) => {
+        const end = performance.now() + 8;
+        while (performance.now() < end);
+        systemFileSync.now(fd);
+      },
+      later: (_, done) => {
+        waiting.push(() => done(null));
+      },
+    };
+    const storage = open({ fileSync });
+    await storage.eventStore.append(stream, 0, [event(1)]);
+    const acknowledged: number[] = [];
+    const append = (place: number): Promise<void> =>
+      storage.eventStore.append(stream, place, [event(place + 1)]).then(({ sequence }) => {
+        acknowledged.push(sequence);
+      });
+    const first = append(1);
+    await turns(3);
+    const second = append(2);
+    await turns(3);
+    expect([waiting.length, acknowledged]).toEqual([1, []]);
+    waiting.shift()?.();
+    await first;
+    await turns(3);
+    expect([waiting.length, acknowledged]).toEqual([1, [2]]);
+    waiting.shift()?.();
+    await second;
+    expect(acknowledged).toEqual([2, 3]);
+  });
+
+  it('wait for a lock without stopping the event loop', async () => {
+    const storage = open();
+    await storage.eventStore.append(stream, 0, [event(1)]);
+    const other = loadSqliteDriver().open(join(directory, 'holdfast.db'));
+    other.exec('begin immediate');
+    const append = storage.eventStore.append(stream, 1, [event(2)]);
+    await turns(20);
+    expect(await payloadsOf(storage)).toEqual([1]);
+    other.exec('commit');
+    other.close();
+    expect((await append).sequence).toBe(2);
+  });
+
+  it('give a lock up after ten seconds', async () => {
+    let now = 0;
+    const system = createSystemClock();
+    const clock: Clock = {
+      ...system,
+      now: () => now,
+      after: (delayMs, callback) => {
+        now += delayMs;
+        system.soon(callback);
+        return { cancel: () => {} };
+      },
+    };
+    const storage = open({}, clock);
+    await storage.eventStore.append(stream, 0, [event(1)]);
+    const other = loadSqliteDriver().open(join(directory, 'holdfast.db'));
+    other.exec('begin immediate');
+    const begun = now;
+    expect(await codeOf(() => storage.eventStore.append(stream, 1, [event(2)]))).toBe('STORE_BUSY');
+    expect(now - begun).toBeGreaterThanOrEqual(10_000);
+    other.exec('commit');
+    other.close();
+    expect((await storage.eventStore.append(stream, 1, [event(2)])).sequence).toBe(2);
+  });
+});
