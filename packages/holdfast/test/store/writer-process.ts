@@ -1,0 +1,50 @@
+/**
+ * A process that writes to a local store; run by `processes.test.ts`.
+ *
+ * `race DIRECTORY WRITER COUNT`: waits for a line, then tries to win the places 0 … COUNT - 1.
+ * `chain DIRECTORY WRITER`: appends for ever, and says each sequence that was acknowledged.
+ * `idle DIRECTORY WRITER`: appends once, subscribes, and leaves everything open.
+ */
+import { writeSync } from 'node:fs';
+import { createLocalRunStorage } from '../../src/storage/local.ts';
+import { event, stream } from './events.ts';
+
+const [, , mode, directory = '', writer = '', count = '0'] = process.argv;
+const storage = createLocalRunStorage({ directory, namespace: 'tests' });
+
+function say(text: string): void {
+  writeSync(1, `${text}\n`);
+}
+
+async function race(): Promise<void> {
+  await storage.eventStore.end(stream);
+  say('ready');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  for (let place = 0; place < Number(count); place += 1) {
+    try {
+      const pair = [event({ writer, place }), event({ writer, place, second: true })];
+      await storage.eventStore.append(stream, place * 2, pair);
+      say(`won ${place}`);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : error;
+      if (code !== 'SEQUENCE_CONFLICT') say(`failed ${String(code)}`);
+    }
+  }
+  await storage.close();
+  process.stdin.destroy();
+}
+
+async function chain(): Promise<void> {
+  for (let end = await storage.eventStore.end(stream); ; end += 3) {
+    const batch = ['a', 'b', 'c'].map((letter) => event({ writer, letter, end }));
+    const { sequence } = await storage.eventStore.append(stream, end, batch);
+    say(String(sequence));
+  }
+}
+
+async function idle(): Promise<void> {
+  await storage.eventStore.append(stream, 0, [event(writer)]);
+  storage.eventStore.subscribe(stream, 0, (events) => say(`heard ${events[0]?.payload}`));
+}
+
+await { race, chain, idle }[mode ?? '']?.();
