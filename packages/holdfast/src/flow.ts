@@ -14,6 +14,7 @@ export {
   type ExpressionErrorCode,
   type ExpressionPlace,
 } from './expression/expression-error.ts';
+// Validation
 export {
   checkExpression,
   checkFlowExpression,
@@ -54,7 +55,6 @@ export {
   type DryRunOptions,
   dryRun,
 } from './flow/dry-run.ts';
-// Validation
 export type {
   CheckExpression,
   ExpressionFault,

@@ -59,6 +59,17 @@ export { type CompiledTemplateValue, compileTemplateValue } from './expression/t
 export { dagGraphType } from './forms/dag.ts';
 export type { DagData, DagDefinition, DagNodeData, DagNodeKind } from './forms/dag-definition.ts';
 export type { DagNodeState, DagNodeStatus, DagState } from './forms/dag-state.ts';
+// The flow form
+export { type FlowNodeResult, flowGraphType } from './forms/flow.ts';
+export {
+  type FlowDefinition,
+  type FlowEdgeData,
+  type FlowFile,
+  type FlowNodeData,
+  flowDefinition,
+} from './forms/flow-definition.ts';
+export type { FlowNodeInput, FlowNodeView } from './forms/flow-input.ts';
+export type { FlowState } from './forms/flow-state.ts';
 // The graph contract
 export {
   type AnyCompiledGraph,
@@ -184,3 +195,29 @@ export type { Snapshot, SnapshotStore } from './store/snapshot-store.ts';
 export type { RunStorage, RunStorageRecord, StorageProvider } from './store/storage.ts';
 export { StorageError, type StorageErrorCode } from './store/storage-error.ts';
 export { createSystemClock, type SystemClockOptions } from './store/system-clock.ts';
+// Flows: bindings, and flows written in code
+export {
+  approval,
+  type CodeNode,
+  type CodeNodes,
+  choose,
+  condition,
+  continueAsNew,
+  type DefinedFlow,
+  defineFlow,
+  delay,
+  end,
+  type FlowOutput,
+  type FlowSource,
+  loop,
+  map,
+  signal,
+  subflow,
+  type TaskInput,
+  task,
+} from './nodes/flow/define-flow.ts';
+export type { FlowFunctions } from './nodes/flow/flow-functions.ts';
+export { type FlowNodesOptions, flowNodes } from './nodes/flow/flow-nodes.ts';
+// Hosts
+export { type BindRun, type BoundRun, type RunDueOptions, runDue } from './executor/run-due.ts';
+export { type RunFlowOptions, runFlow } from './hosts/local/run-flow.ts';
