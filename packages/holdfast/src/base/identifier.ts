@@ -6,9 +6,13 @@ export const MAX_IDENTIFIER_BYTES = 256;
 
 const STREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
+/** Trimmed printable ASCII: nearly every identifier, and nothing in it can be refused. */
+const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
+
 /** Why `value` is no graph identifier (graph, node, edge id), or null when it is one. */
 export function identifierFault(value: unknown): string | null {
   if (typeof value !== 'string') return `an identifier must be a string, not ${typeof value}`;
+  if (PLAIN.test(value)) return null;
   if (value.trim() === '') return 'an identifier must not be empty';
   if (value !== value.trim()) return 'an identifier must not begin or end with white space';
   return textFault(value);
@@ -17,6 +21,7 @@ export function identifierFault(value: unknown): string | null {
 /** Why `value` is no text for a name, position or code, or null when it is one. */
 export function textFault(value: unknown): string | null {
   if (typeof value !== 'string') return `expected text, not ${typeof value}`;
+  if (PLAIN.test(value)) return null;
   if (value.trim() === '') return 'text must not be blank';
   if (hasControlCharacter(value)) return 'text must not hold control characters';
   if (hasLoneSurrogate(value)) return 'text must not hold a lone surrogate';

@@ -3,12 +3,18 @@
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\u0000-\u001F\u007F]/;
-const NON_ASCII = /[\u0080-\uFFFF]/g;
+const NON_ASCII = /[\u0080-\uFFFF]/;
+
+/** What newer engines know of their own strings; on plain ASCII it costs nothing. */
+interface WellFormed {
+  isWellFormed(): boolean;
+}
 
 /** True when `text` holds half of a surrogate pair: such text has no UTF-8 form. */
-export function hasLoneSurrogate(text: string): boolean {
-  return LONE_SURROGATE.test(text);
-}
+export const hasLoneSurrogate: (text: string) => boolean =
+  'isWellFormed' in String.prototype
+    ? (text) => !(text as unknown as WellFormed).isWellFormed()
+    : (text) => LONE_SURROGATE.test(text);
 
 /** True when `text` holds U+0000–001F or U+007F. */
 export function hasControlCharacter(text: string): boolean {
@@ -17,13 +23,15 @@ export function hasControlCharacter(text: string): boolean {
 
 /** The length of `text` in UTF-8 bytes. */
 export function utf8Length(text: string): number {
-  let extra = 0;
-  for (const match of text.matchAll(NON_ASCII)) {
-    const unit = match[0].charCodeAt(0);
-    // A surrogate pair is two units and four bytes, so each half adds one.
-    extra += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  if (!NON_ASCII.test(text)) return text.length;
+  let bytes = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    // A surrogate pair is two units and four bytes, so each half counts two.
+    const surrogate = unit >= 0xd800 && unit <= 0xdfff;
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || surrogate ? 2 : 3;
   }
-  return text.length + extra;
+  return bytes;
 }
 
 /** `text` cut to at most `maxLength` code points, with `…` where something was cut. */

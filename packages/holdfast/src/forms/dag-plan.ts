@@ -1,7 +1,6 @@
 /** The fixed facts of one dag, by node index, in declaration order. */
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { FailCommand, GraphCommand } from '../graph/commands.ts';
-import type { GraphKernel } from '../graph/kernel.ts';
 import type { DagData, DagDefinition, DagNodeKind } from './dag-definition.ts';
 import { type DagNodeState, dagPosition, hasResult } from './dag-state.ts';
 
@@ -25,21 +24,35 @@ export interface DagPlan {
 /** Looks up the state of a node by its index. */
 export type NodeStateAt = (index: number) => DagNodeState;
 
-export function planDag(definition: DagDefinition, kernel: GraphKernel<DagDefinition>): DagPlan {
-  const indexOf = new Map(definition.nodes.map(({ id }, index) => [id, index]));
-  const indexes = (ids: readonly string[]): readonly number[] =>
-    ids.map((id) => indexOf.get(id) ?? -1);
-  const nodes = definition.nodes.map(({ id, data }, index) => ({
-    id,
-    index,
-    kind: data.kind,
-    key: data.key,
-    predecessors: indexes(kernel.predecessors(id)),
-    successors: indexes(kernel.successors(id)),
-    data: definition.data,
-  }));
-  const hasFinalizers = nodes.some(({ kind }) => kind === 'finalizer');
-  return { data: definition.data, nodes, indexOf, hasFinalizers };
+export function planDag({ nodes, edges, data }: DagDefinition): DagPlan {
+  const indexOf = new Map(nodes.map(({ id }, index) => [id, index]));
+  const predecessors: number[][] = nodes.map(() => []);
+  const successors: number[][] = nodes.map(() => []);
+  const joined = new Set<number>();
+  for (const edge of edges) {
+    const source = indexOf.get(edge.source) ?? 0;
+    const target = indexOf.get(edge.target) ?? 0;
+    // Parallel edges join two nodes once.
+    const pair = source * nodes.length + target;
+    if (joined.has(pair)) continue;
+    joined.add(pair);
+    successors[source]?.push(target);
+    predecessors[target]?.push(source);
+  }
+  return {
+    data,
+    nodes: nodes.map(({ id, data: { kind, key } }, index) => ({
+      id,
+      index,
+      kind,
+      key,
+      predecessors: predecessors[index] ?? [],
+      successors: successors[index] ?? [],
+      data,
+    })),
+    indexOf,
+    hasFinalizers: nodes.some((node) => node.data.kind === 'finalizer'),
+  };
 }
 
 /** Starts the next occurrence of a node. */

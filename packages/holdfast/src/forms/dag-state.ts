@@ -5,7 +5,7 @@
  * or last occurrence; events that name another position, or do not fit the status, change
  * nothing. Both the plain functions and the cursor fold with `nextNodeState`.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { freezeJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { GraphEvent } from '../graph/graph-type.ts';
 import type { DagData, DagNodeKind } from './dag-definition.ts';
 
@@ -33,7 +33,7 @@ export interface DagRetryRule {
   readonly data: DagData;
 }
 
-export const FIRST_NODE_STATE: DagNodeState = Object.freeze({
+export const FIRST_NODE_STATE: DagNodeState = freezeJson({
   status: 'pending',
   attempts: 0,
   failures: 0,

@@ -42,9 +42,9 @@ export const dagGraphType: GraphType<
 > = Object.freeze({
   kind: 'dag',
   version: 1,
-  compile(definition: DagDefinition, kernel: Parameters<typeof planDag>[1]) {
+  compile(definition: DagDefinition) {
     checkDagDefinition(definition);
-    const plan = planDag(definition, kernel);
+    const plan = planDag(definition);
     return {
       requirements: { memory: 'unused' as const },
       initialState: (): DagState => ({

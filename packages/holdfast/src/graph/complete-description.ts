@@ -1,12 +1,13 @@
 /** Completes what a graph type's `describe()` gives with what the compiler knows. */
+import { freezeJson, type JsonValue } from '../base/json.ts';
 import type { AnyGraphDefinition, CompiledGraphDefinition } from './definition.ts';
 import {
   type GraphDescription,
   type GraphDescriptionInput,
-  validateGraphDescription,
+  validatedDescription,
 } from './description.ts';
 import type { GraphRequirements } from './graph-type.ts';
-import { GraphValidationError } from './validation-error.ts';
+import { GraphValidationError, jsonIssue } from './validation-error.ts';
 
 /** What the compiler knows of the graph that is described. */
 export interface DescribedGraph {
@@ -24,7 +25,7 @@ export function completeDescription(
   { graphType, compiledDefinition, requirements }: DescribedGraph,
 ): GraphDescription {
   const { id, definitionVersion, nodes, edges } = compiledDefinition.value;
-  const description = validateGraphDescription({
+  const complete = {
     ...input,
     schemaVersion: 1,
     graph: {
@@ -36,7 +37,8 @@ export function completeDescription(
     },
     edges: edges.map(({ id: edgeId, source, target }) => ({ id: edgeId, source, target })),
     requirements,
-  });
+  };
+  const description = validatedDescription(givenAway(complete));
   const inOrder =
     description.nodes.length === nodes.length &&
     nodes.every((node, index) => node.id === description.nodes[index]?.id);
@@ -45,4 +47,13 @@ export function completeDescription(
   throw new GraphValidationError('Graph description is invalid.', [
     { code: 'DESCRIPTION_MISMATCH', path: '/nodes', message },
   ]);
+}
+
+/** What `describe()` returned is given away: it is frozen in place. */
+function givenAway(description: unknown): JsonValue {
+  try {
+    return freezeJson(description);
+  } catch (error) {
+    throw new GraphValidationError('Graph description is invalid.', [jsonIssue(error, '')]);
+  }
 }

@@ -120,7 +120,11 @@ const DEEPEST_MESSAGE = 'Graph description is invalid.';
  * @example validateGraphDescription(JSON.parse(text)).bounds.maxFanOut
  */
 export function validateGraphDescription(description: unknown): GraphDescription {
-  const value = jsonOf(DEEPEST_MESSAGE, description);
+  return validatedDescription(jsonOf(DEEPEST_MESSAGE, description));
+}
+
+/** Like `validateGraphDescription`, for a value that is frozen JSON already. */
+export function validatedDescription(value: JsonValue): GraphDescription {
   const check = new ShapeCheck();
   checkDescription(value, check);
   check.done(DEEPEST_MESSAGE);
