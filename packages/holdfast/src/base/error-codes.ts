@@ -522,6 +522,49 @@ const executor = {
   },
 } as const;
 
+const commandLine = {
+  FILE_NOT_JSON: {
+    meaning: 'A file, or text given on the command line, is not JSON.',
+    next: 'Correct it at the line and column named.',
+  },
+  FILE_UNREADABLE: {
+    meaning: 'A file or folder named on the command line cannot be read or written.',
+    next: 'Correct the path, or its permissions.',
+  },
+  GIT_FAILED: {
+    meaning: 'git is not installed, or refused a command.',
+    next: 'Read what git said; the same command by hand shows the same.',
+  },
+  INVALID_COMMAND: {
+    meaning: 'A command, argument or option of the command line is unknown, missing or wrong.',
+    next: 'Run `holdfast help`, or the command with --help.',
+  },
+  MODULE_FAILED: {
+    meaning: 'A module of node functions cannot be loaded, or offers nothing that a flow can use.',
+    next: 'Load it with node by itself, and correct what that shows.',
+  },
+  MODULE_MISSING: {
+    meaning: 'A flow has tasks, and no module of node functions was found.',
+    next: 'Put the module beside the flow file under the same name, or name it with --module.',
+  },
+  NOT_A_REPOSITORY: {
+    meaning: 'The folder is not in a git repository.',
+    next: 'Name a repository with --repo, or run `git init`.',
+  },
+  RUN_EXISTS: {
+    meaning: 'The run id stands for a run of another flow or of another input.',
+    next: 'Choose another --run-id, or leave it out.',
+  },
+  RUN_NOT_DRIVABLE: {
+    meaning: 'The command line cannot drive this run by itself.',
+    next: 'Drive it where its graph is defined, or name its parent run.',
+  },
+  TYPESCRIPT_UNSUPPORTED: {
+    meaning: 'This Node cannot run TypeScript and tsx is not installed.',
+    next: 'Use Node 22.18 or later, run `npm install tsx`, or give a JavaScript module.',
+  },
+} as const;
+
 type Sections = typeof base &
   typeof expression &
   typeof store &
@@ -529,7 +572,8 @@ type Sections = typeof base &
   typeof testing &
   typeof dag &
   typeof flow &
-  typeof executor;
+  typeof executor &
+  typeof commandLine;
 
 export type ErrorCode = keyof Sections;
 
@@ -542,6 +586,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...dag,
   ...flow,
   ...executor,
+  ...commandLine,
 };
 
 /** True for a code of the closed table. */
