@@ -40,18 +40,17 @@ export {
   type GraphEdge,
   type GraphNode,
 } from './graph/definition.ts';
-export {
-  type GraphBounds,
-  type GraphDescription,
-  type GraphDescriptionInput,
-  type GraphEdgeDescription,
-  type GraphIdentity,
-  type GraphNodeDescription,
-  type GraphPermission,
-  type GraphPhaseDescription,
-  type GraphPolicies,
-  type PlanBound,
-  validateGraphDescription,
+export type {
+  GraphBounds,
+  GraphDescription,
+  GraphDescriptionInput,
+  GraphEdgeDescription,
+  GraphIdentity,
+  GraphNodeDescription,
+  GraphPermission,
+  GraphPhaseDescription,
+  GraphPolicies,
+  PlanBound,
 } from './graph/description.ts';
 export type { ExecutionLaneDescription, ExecutionTarget } from './graph/execution-target.ts';
 export type {
@@ -59,7 +58,6 @@ export type {
   CompiledGraphType,
   GraphCursor,
   GraphEvent,
-  GraphRequirements,
   GraphType,
   GraphTypeCompilation,
   NodeResultIssue,
@@ -76,5 +74,7 @@ export {
   resolveGraphPlan,
 } from './graph/plan.ts';
 export type { PreflightLanePolicy, RunPreflightPolicy } from './graph/preflight-policy.ts';
+export type { GraphRequirements } from './graph/requirements.ts';
+export { validateGraphDescription } from './graph/validate-description.ts';
 export { validateResolvedPlan } from './graph/validate-plan.ts';
 export { type GraphIssue, GraphValidationError } from './graph/validation-error.ts';

@@ -1,5 +1,5 @@
-/** The host bindings that a graph's requirements ask for: types only. Seed 003, "Implement `GraphType`". */
-import type { GraphRequirements } from '../graph/graph-type.ts';
+/** The host bindings that a graph's requirements ask for: types only. Seed 003. */
+import type { GraphRequirements } from '../graph/requirements.ts';
 import type { Memory } from '../memory/memory.ts';
 
 /**

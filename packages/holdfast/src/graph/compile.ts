@@ -22,12 +22,12 @@ import { frozenEvent } from './graph-event.ts';
 import type {
   CompiledGraphType,
   GraphCursor,
-  GraphRequirements,
   GraphType,
   GraphTypeCompilation,
   NodeResultIssue,
 } from './graph-type.ts';
 import { createGraphKernel, type GraphKernel } from './kernel.ts';
+import type { GraphRequirements } from './requirements.ts';
 import { isPositiveInteger, shown } from './shape-check.ts';
 import { type GraphIssue, GraphValidationError, jsonIssue } from './validation-error.ts';
 

@@ -1,12 +1,9 @@
 /** Completes what a graph type's `describe()` gives with what the compiler knows. */
 import { freezeJson, type JsonValue } from '../base/json.ts';
 import type { AnyGraphDefinition, CompiledGraphDefinition } from './definition.ts';
-import {
-  type GraphDescription,
-  type GraphDescriptionInput,
-  validatedDescription,
-} from './description.ts';
-import type { GraphRequirements } from './graph-type.ts';
+import type { GraphDescription, GraphDescriptionInput } from './description.ts';
+import type { GraphRequirements } from './requirements.ts';
+import { validatedDescription } from './validate-description.ts';
 import { GraphValidationError, jsonIssue } from './validation-error.ts';
 
 /** What the compiler knows of the graph that is described. */

@@ -34,7 +34,7 @@ export function checkTarget(value: unknown, path: string, check: ShapeCheck): vo
 }
 
 /** Checks the targets that may stand in for a lane's own: each valid, no two equal. */
-export function checkSubstitutions(value: unknown, path: string, check: ShapeCheck): void {
+function checkSubstitutions(value: unknown, path: string, check: ShapeCheck): void {
   const targets = check.list(value, path);
   for (const [target, at] of targets) checkTarget(target, at, check);
   const texts = targets.map(([target, at]) => [canonicalText(target), at] as const);

@@ -9,17 +9,13 @@ import type { GraphCommand } from './commands.ts';
 import type { AnyGraphDefinition, CompiledGraphDefinition, GraphDefinition } from './definition.ts';
 import type { GraphDescription, GraphDescriptionInput } from './description.ts';
 import type { GraphKernel } from './kernel.ts';
+import type { GraphRequirements } from './requirements.ts';
 
 /** A recorded fact as graph code sees it: no envelope, no `graph:` prefix. */
 export interface GraphEvent<Type extends string = string, Payload = JsonValue> {
   readonly type: Type;
   readonly version: number;
   readonly payload: Payload;
-}
-
-/** What a graph needs of its host. */
-export interface GraphRequirements {
-  readonly memory: 'required' | 'unused';
 }
 
 /** Why a node's result must not be recorded. `path` is a JSON pointer into the result. */
@@ -31,7 +27,8 @@ export interface NodeResultIssue {
 
 /**
  * What an executor speaks: a fold in progress. `apply` folds one event, `decide` may be repeated
- * until the next `apply`, and `save` returns what `open` accepts. `state()` always equals the plain fold.
+ * until the next `apply`, and `save` returns what `open` accepts. `state()` always equals the
+ * plain fold; what it returns is given away and frozen.
  */
 export interface GraphCursor<State = JsonValue> {
   decide(): readonly GraphCommand[];

@@ -7,30 +7,29 @@
  */
 import { canonicalText, isSha256Digest, portableHash, type Sha256Digest } from '../base/digest.ts';
 import { cloneFrozenJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import {
-  checkPermissions,
-  type GraphBounds,
-  type GraphDescription,
-  type GraphEdgeDescription,
-  type GraphIdentity,
-  type GraphNodeDescription,
-  type GraphPermission,
-  type GraphPhaseDescription,
-  type GraphPolicies,
-  validateGraphDescription,
+import type {
+  GraphBounds,
+  GraphDescription,
+  GraphEdgeDescription,
+  GraphIdentity,
+  GraphNodeDescription,
+  GraphPermission,
+  GraphPhaseDescription,
+  GraphPolicies,
 } from './description.ts';
 import {
   checkTarget,
   type ExecutionLaneDescription,
   type ExecutionTarget,
 } from './execution-target.ts';
-import type { GraphRequirements } from './graph-type.ts';
 import {
   checkCoverage,
   checkPreflightPolicy,
   type RunPreflightPolicy,
 } from './preflight-policy.ts';
+import type { GraphRequirements } from './requirements.ts';
 import { jsonOf, ShapeCheck, shown } from './shape-check.ts';
+import { checkPermissions, validateGraphDescription } from './validate-description.ts';
 
 /** Exactly which code a graph came in. */
 export interface GraphPackageIdentity {

@@ -34,11 +34,6 @@ export class GraphValidationError extends HoldfastError {
   }
 }
 
-/** Throws one `GraphValidationError` when there are issues. */
-export function refuseIssues(what: string, issues: readonly GraphIssue[]): void {
-  if (issues.length > 0) throw new GraphValidationError(what, issues);
-}
-
 /** The issue that stands for a value which is not JSON; anything else that was thrown goes on. */
 export function jsonIssue(error: unknown, path: string, code = 'INVALID_JSON_VALUE'): GraphIssue {
   if (!(error instanceof JsonValueError)) throw error;

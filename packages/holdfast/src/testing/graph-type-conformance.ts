@@ -5,7 +5,7 @@
  * alone. It does not stop effects: a graph type is trusted code.
  */
 import type { AnyGraphDefinition } from '../graph/definition.ts';
-import type { GraphRequirements } from '../graph/graph-type.ts';
+import type { GraphRequirements } from '../graph/requirements.ts';
 import {
   type ConformanceCase,
   type ConformanceReport,

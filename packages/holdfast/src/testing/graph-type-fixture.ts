@@ -4,8 +4,9 @@ import type { GraphCommand } from '../graph/commands.ts';
 import { compileGraph } from '../graph/compile.ts';
 import type { AnyGraphDefinition } from '../graph/definition.ts';
 import type { GraphBounds } from '../graph/description.ts';
-import type { CompiledGraphType, GraphRequirements, GraphType } from '../graph/graph-type.ts';
+import type { CompiledGraphType, GraphType } from '../graph/graph-type.ts';
 import type { PlanResolution } from '../graph/plan.ts';
+import type { GraphRequirements } from '../graph/requirements.ts';
 
 /**
  * What a graph type is held against: seed 003, "Conformance".

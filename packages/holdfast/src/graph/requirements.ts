@@ -1,0 +1,4 @@
+/** What a graph needs of its host. */
+export interface GraphRequirements {
+  readonly memory: 'required' | 'unused';
+}
