@@ -29,7 +29,10 @@ export {
   persistRunDefinition,
   type RunDefinition,
 } from './executor/run-definition.ts';
+// A host that stays, and proofs about stored runs
+export { type BindRun, type BoundRun, type RunDueOptions, runDue } from './executor/run-due.ts';
 export { localPlan, type StartRunOptions, startRun } from './executor/start-run.ts';
+export { type VerifiedRun, type VerifyRunOptions, verifyRun } from './executor/verify-run.ts';
 // Expressions
 export {
   type CompiledExpression,
@@ -143,6 +146,9 @@ export {
   validateResolvedPlan,
 } from './graph.ts';
 export type { EventEnvelope, NewEvent, StreamRef } from './history/envelope.ts';
+// Runs of this machine
+export { type DrivenRun, type DriveRunOptions, driveRun } from './hosts/local/drive-run.ts';
+export { LOCAL_NAMESPACE, type RunFlowOptions, runFlow } from './hosts/local/run-flow.ts';
 export type {
   Memory,
   MemoryCommand,
@@ -151,6 +157,29 @@ export type {
   MemoryResult,
 } from './memory/memory.ts';
 export { type DataNodeOptions, dataNode } from './nodes/data-node.ts';
+// Flows: bindings, and flows written in code
+export {
+  approval,
+  type CodeNode,
+  type CodeNodes,
+  choose,
+  condition,
+  continueAsNew,
+  type DefinedFlow,
+  defineFlow,
+  delay,
+  end,
+  type FlowOutput,
+  type FlowSource,
+  loop,
+  map,
+  signal,
+  subflow,
+  type TaskInput,
+  task,
+} from './nodes/flow/define-flow.ts';
+export type { FlowFunctions } from './nodes/flow/flow-functions.ts';
+export { type FlowNodesOptions, flowNodes } from './nodes/flow/flow-nodes.ts';
 export { type WaitNodeOptions, waitNode } from './nodes/wait-node.ts';
 export { currentOwner, isProvenDead } from './process/owner.ts';
 export { GraphExecutionError } from './run/run-error.ts';
@@ -175,12 +204,7 @@ export type {
   EventStore,
   ReadOptions,
 } from './store/event-store.ts';
-export type {
-  AcquireOptions,
-  LeaseGrant,
-  LeaseHeld,
-  LeaseStore,
-} from './store/lease-store.ts';
+export type { AcquireOptions, LeaseGrant, LeaseHeld, LeaseStore } from './store/lease-store.ts';
 export { defaultStoragePolicy, type RunStoragePolicy } from './store/policy.ts';
 export type {
   RunFilter,
@@ -195,29 +219,3 @@ export type { Snapshot, SnapshotStore } from './store/snapshot-store.ts';
 export type { RunStorage, RunStorageRecord, StorageProvider } from './store/storage.ts';
 export { StorageError, type StorageErrorCode } from './store/storage-error.ts';
 export { createSystemClock, type SystemClockOptions } from './store/system-clock.ts';
-// Flows: bindings, and flows written in code
-export {
-  approval,
-  type CodeNode,
-  type CodeNodes,
-  choose,
-  condition,
-  continueAsNew,
-  type DefinedFlow,
-  defineFlow,
-  delay,
-  end,
-  type FlowOutput,
-  type FlowSource,
-  loop,
-  map,
-  signal,
-  subflow,
-  type TaskInput,
-  task,
-} from './nodes/flow/define-flow.ts';
-export type { FlowFunctions } from './nodes/flow/flow-functions.ts';
-export { type FlowNodesOptions, flowNodes } from './nodes/flow/flow-nodes.ts';
-// Hosts
-export { type BindRun, type BoundRun, type RunDueOptions, runDue } from './executor/run-due.ts';
-export { type RunFlowOptions, runFlow } from './hosts/local/run-flow.ts';

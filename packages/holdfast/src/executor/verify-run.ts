@@ -1,0 +1,202 @@
+/**
+ * `verifyRun`: folds a stored run from scratch with the graph's code and proves that the same log
+ * gives the same decisions.
+ */
+import { canonicalText, MerkleDigest } from '../base/digest.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import type { GraphCommand } from '../graph/commands.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { StreamRef } from '../history/envelope.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+import { type RunEnd, type TypedEvent, typedEvent } from '../run/run-fold.ts';
+import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
+import type { RunStorage } from '../store/storage.ts';
+import { hashText } from './hash-text.ts';
+import { loadRunDefinition, mismatch, streamOf } from './run-definition.ts';
+import { resultOf } from './run-end.ts';
+
+export interface VerifyRunOptions {
+  readonly runId: string;
+  /** The graph's code, compiled from the stored definition. */
+  readonly graph: AnyCompiledGraph;
+}
+
+export interface VerifiedRun {
+  readonly runId: string;
+  /** The sequence of the last event. */
+  readonly sequence: number;
+  /** How many recorded decisions were made again: those with dispatches, and the end's. */
+  readonly decisions: number;
+  /** The first event that was folded: 1, or the one behind the snapshot of a compacted run. */
+  readonly verifiedFrom: number;
+  /** The newest snapshot that was compared with the fold of the log, if there is one. */
+  readonly snapshot: number | null;
+}
+
+/**
+ * Folds every event, decides again wherever the record holds a decision, and compares: dispatches
+ * with their inputs, the end with its output, the newest snapshot with the log.
+ *
+ * Throws `RUN_NOT_FOUND`, `STORED_GRAPH_MISMATCH`, `INVALID_EVENT` naming the event that breaks the
+ * record's rules, `DETERMINISM_VIOLATION` naming what is decided differently, and storage codes.
+ *
+ * @example const { decisions } = await verifyRun(storage, { runId: 'r1', graph });
+ */
+export async function verifyRun(
+  storage: RunStorage,
+  options: VerifyRunOptions,
+): Promise<VerifiedRun> {
+  const { runId, graph } = options;
+  const stored = await loadRunDefinition(storage, runId);
+  if (stored.graphDefinition.digest !== graph.definition.digest) {
+    const { digest } = graph.definition;
+    throw mismatch(runId, 'definition', stored.graphDefinition.digest, digest);
+  }
+  const stream = streamOf(storage, runId);
+  const check = new RunCheck(storage, stream, graph);
+  const saved = await storage.snapshotStore.newest(stream);
+  const machine = isOwn(saved?.body, graph) ? saved.body : null;
+  const compacted = await check.isCompacted();
+  if (compacted && machine === null) {
+    throw new GraphExecutionError(
+      'INVALID_EVENT',
+      `Run ${runId} was compacted, and no snapshot of this graph stands before its events.`,
+      { runId },
+    );
+  }
+  const folded = await check.fold(compacted ? machine : null);
+  if (machine !== null && !compacted) await check.compareSnapshot(machine, folded.machine);
+  return {
+    runId,
+    sequence: folded.machine.fold.sequence,
+    decisions: folded.decisions,
+    verifiedFrom: folded.from,
+    snapshot: machine === null || saved === null ? null : saved.sequence,
+  };
+}
+
+function isOwn(body: JsonValue | undefined, graph: AnyCompiledGraph): body is SavedMachine {
+  return body !== undefined && isSavedMachine(body, graph.definition.digest);
+}
+
+interface Folded {
+  readonly machine: RunMachine;
+  readonly decisions: number;
+  readonly from: number;
+}
+
+class RunCheck {
+  readonly #storage: RunStorage;
+  readonly #stream: StreamRef;
+  readonly #graph: AnyCompiledGraph;
+
+  constructor(storage: RunStorage, stream: StreamRef, graph: AnyCompiledGraph) {
+    this.#storage = storage;
+    this.#stream = stream;
+    this.#graph = graph;
+  }
+
+  /** Whether events behind the first append were deleted. */
+  async isCompacted(): Promise<boolean> {
+    let expected = 1;
+    for await (const { sequence } of this.#storage.eventStore.read(this.#stream)) {
+      if (sequence !== expected) return true;
+      expected += 1;
+    }
+    return false;
+  }
+
+  async fold(saved: SavedMachine | null): Promise<Folded> {
+    const machine = this.#machine(saved);
+    const from = machine.fold.sequence + 1;
+    let decisions = 0;
+    let lastDecidedAt = 0;
+    for await (const event of this.#events(machine.fold.sequence)) {
+      if (event.type === 'graph:run-finished') {
+        await this.#checkEnd(machine, event.payload, { saved, lastDecidedAt });
+        decisions += 1;
+      }
+      machine.apply(event);
+      if (event.type !== 'graph:node-dispatched') continue;
+      if (event.payload.decidedAt !== lastDecidedAt) decisions += 1;
+      lastDecidedAt = event.payload.decidedAt;
+    }
+    return { machine, decisions, from };
+  }
+
+  /** The snapshot and the events behind it must be the same state as all events. */
+  async compareSnapshot(saved: SavedMachine, folded: RunMachine): Promise<void> {
+    const machine = this.#machine(saved);
+    const at = machine.fold.sequence;
+    for await (const event of this.#events(at)) machine.apply(event);
+    const same =
+      canonicalText(machine.state() as JsonValue) === canonicalText(folded.state() as JsonValue);
+    if (!same) this.#violation(`the snapshot at ${at} is not the fold of the events before it`);
+  }
+
+  /** The graph must end the run as the record says it did. */
+  async #checkEnd(machine: RunMachine, end: RunEnd, at: EndPlace): Promise<void> {
+    // A cancelled run and one over its budget are ended by the executor, not by the graph.
+    if (end.outcome === 'cancelled' || end.code === 'BUDGET_STOP') return;
+    const wanted = await this.#recordedEnd(end);
+    if (isEnd(machine.decide(), wanted)) return;
+    // A failure may be decided while attempts are in flight whose outcomes then still come in.
+    if (end.outcome === 'fail' && (await this.#failedEarlier(wanted, at))) return;
+    this.#violation(`it does not decide the end that was recorded: ${wanted.slice(0, 200)}`);
+  }
+
+  async #failedEarlier(wanted: string, at: EndPlace): Promise<boolean> {
+    const machine = this.#machine(at.saved);
+    for await (const event of this.#events(machine.fold.sequence)) {
+      if (event.type === 'graph:run-finished') return false;
+      machine.apply(event);
+      const undecided = machine.fold.sequence > at.lastDecidedAt;
+      const settled = machine.unrecorded().dispatches.length === 0;
+      if (undecided && settled && isEnd(machine.decide(), wanted)) return true;
+    }
+    return false;
+  }
+
+  async #recordedEnd(end: RunEnd): Promise<string> {
+    const result = await resultOf(end, this.#stream, this.#storage);
+    if (result.kind !== 'complete') return canonicalText({ ...result } as unknown as JsonValue);
+    return canonicalText({ kind: 'complete', output: withoutSuccessor(result.output) });
+  }
+
+  #machine(saved: SavedMachine | null): RunMachine {
+    const digest = new MerkleDigest(hashText);
+    const runId = this.#stream.streamId;
+    return new RunMachine({ runId, graph: this.#graph, digest }, saved);
+  }
+
+  async *#events(after: number): AsyncGenerator<TypedEvent> {
+    for await (const envelope of this.#storage.eventStore.read(this.#stream, { after })) {
+      yield typedEvent(envelope);
+    }
+  }
+
+  #violation(what: string): never {
+    throw new GraphExecutionError(
+      'DETERMINISM_VIOLATION',
+      `Run ${this.#stream.streamId}: ${what}.`,
+      { runId: this.#stream.streamId },
+    );
+  }
+}
+
+interface EndPlace {
+  readonly saved: SavedMachine | null;
+  readonly lastDecidedAt: number;
+}
+
+function isEnd(commands: readonly GraphCommand[], wanted: string): boolean {
+  const [command] = commands;
+  if (commands.length !== 1 || command === undefined) return false;
+  return canonicalText({ ...command } as unknown as JsonValue) === wanted;
+}
+
+/** The executor adds the successor's run id to what the graph decided. */
+function withoutSuccessor(output: JsonValue): JsonValue {
+  const next = isJsonObject(output) ? output['continueAs'] : undefined;
+  return isJsonObject(next) ? { continueAs: { input: next['input'] ?? null } } : output;
+}
