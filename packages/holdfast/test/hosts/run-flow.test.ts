@@ -76,7 +76,7 @@ describe('runFlow', () => {
     let before = 0;
     const flow = defineFlow({
       id: 'ask',
-      nodes: { work: task(() => void (before += 1)), ask: approval({ prompt: 'Ship?' }) },
+      nodes: { work: task(() => void before++), ask: approval({ prompt: 'Ship?' }) },
     });
     const paused = runFlow(flow, null, { directory });
     await expect(paused).rejects.toMatchObject({ code: 'FLOW_PAUSED' });
@@ -96,7 +96,7 @@ describe('runFlow', () => {
 
   test('called again after it completed it starts a new run', async () => {
     let runs = 0;
-    const flow = defineFlow({ id: 'count', nodes: { n: task(() => (runs += 1)) } });
+    const flow = defineFlow({ id: 'count', nodes: { n: task(() => ++runs) } });
     await runFlow(flow, null, { directory });
     const { nodes } = await runFlow(flow, null, { directory });
     expect(nodes.n).toBe(2);

@@ -97,7 +97,7 @@ describe('control', () => {
       ],
     );
     let count = 0;
-    const functions = { count: () => void (count += 1), total: () => count };
+    const functions = { count: () => void count++, total: () => count };
     expect(await run(flow, functions)).toMatchObject({ output: { nodes: { after: 6 } } });
   });
 
@@ -228,11 +228,7 @@ describe('child runs', () => {
   test("a child's pause is listed and answered through its parent", async () => {
     let worked = 0;
     const options: FlowNodesOptions = { flows: { inner } };
-    const world = await flowWorld(
-      outer,
-      { work: () => void (worked += 1) },
-      { ...options, input: 1 },
-    );
+    const world = await flowWorld(outer, { work: () => void worked++ }, { ...options, input: 1 });
     const executor = await world.open();
     const paused = await executor.run();
     expect(paused).toMatchObject({ kind: 'pause', pauses: [{ nodeId: 'ask' }] });
