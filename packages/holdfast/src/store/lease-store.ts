@@ -37,7 +37,7 @@ export interface LeaseStore {
     ttlMs: number,
     options: AcquireOptions,
   ): Promise<LeaseGrant | LeaseHeld>;
-  /** A longer grant with the same fence. Throws `LEASE_LOST` once another holds or held it since. */
+  /** A longer grant with the same fence. Throws `LEASE_LOST` once it was released or taken. */
   renew(grant: LeaseGrant, ttlMs: number): Promise<LeaseGrant>;
   /** Frees the lease if this grant still holds it; else does nothing. */
   release(grant: LeaseGrant): Promise<void>;

@@ -1,4 +1,4 @@
-/** The snapshot port: saved folds, never ahead of their log. The newest two of a stream are kept. */
+/** The snapshot port: saved folds, never ahead of their log; two of a stream are kept. */
 import type { JsonValue } from '../base/json.ts';
 import type { StreamRef } from '../history/envelope.ts';
 

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { defaultStoragePolicy } from 'holdfast';
 import { createLocalRunStorage, type LocalRunStorage } from 'holdfast/storage/local';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadSqliteDriver } from '../../src/adapters/sqlite/sqlite-driver.ts';
+import { loadSqliteDriver } from '../../src/adapters/sqlite/load-driver.ts';
 import { newDirectory, removeDirectory } from './backings.ts';
 import { codeOf, event, payloadsOf, stream } from './events.ts';
 
@@ -58,10 +58,10 @@ async function cutLastAppend(last: string): Promise<void> {
   // What a power cut would leave: both files, without the shared memory beside them.
   const [database, log] = [readFileSync(file('whole')), readFileSync(file('whole', '-wal'))];
   expect(log.length).toBeGreaterThan(before);
-  // Every byte around each frame's edges, and every 61st in between.
+  // Every third byte around the edges of each frame, and some in between.
   const frame = 4096 + 24;
   const cuts = Array.from({ length: log.length - before }, (_, byte) => byte).filter(
-    (byte) => byte % 61 === 0 || byte % frame < 30 || byte % frame > frame - 4,
+    (byte) => byte % 211 === 0 || (byte % frame < 27 && byte % 3 === 0) || byte % frame > frame - 3,
   );
   for (const byte of cuts) {
     const copy = `cut-${byte}`;
@@ -108,7 +108,7 @@ describe('a local store', () => {
     await storage.close();
     const whole = readFileSync(file('whole'));
     const codes = new Set<unknown>();
-    for (let length = 0; length < whole.length; length += 1361) {
+    for (let length = 0; length < whole.length; length += 2711) {
       const copy = `cut-${length}`;
       mkdirSync(join(directory, copy));
       writeFileSync(file(copy), whole.subarray(0, length));
@@ -137,9 +137,16 @@ describe('a local store', () => {
     connection.close();
     expect(await codeOf(() => payloadsOf(storage))).toBe('CORRUPT_EVENT_STREAM');
     const again = loadSqliteDriver().open(file('gap'));
-    again.exec("update log set body = '[1]' where seq = 1");
+    again.exec("update log set body = '[1]', n = 1 where seq = 1");
     again.close();
-    expect(await codeOf(() => payloadsOf(storage))).toBe('CORRUPT_EVENT_STREAM');
+    for (const work of [
+      () => payloadsOf(storage),
+      () => storage.eventStore.readAt(stream, [1]),
+      () => storage.eventStore.append(stream, 0, [event('x')]),
+    ]) {
+      expect(await codeOf(work)).toBe('CORRUPT_EVENT_STREAM');
+    }
+    await storage.eventStore.append(stream, 6, [event('the end can still be written')]);
   });
 
   it('passes a damaged snapshot over for the one before it', async () => {
@@ -205,7 +212,7 @@ describe('a local store', () => {
     expect(await codeOf(() => payloadsOf(open('file')))).toBe('STORE_IO');
   });
 
-  it('is made by the first call that needs it, and goes on after its directory was moved', async () => {
+  it('is made by its first call, and goes on after its directory was moved', async () => {
     const storage = open('first');
     expect(existsSync(join(directory, 'first'))).toBe(false);
     await storage.eventStore.append(stream, 0, [event(1)]);

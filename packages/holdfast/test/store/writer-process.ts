@@ -47,4 +47,5 @@ async function idle(): Promise<void> {
   storage.eventStore.subscribe(stream, 0, (events) => say(`heard ${events[0]?.payload}`));
 }
 
-await { race, chain, idle }[mode ?? '']?.();
+const modes: Readonly<Record<string, () => Promise<void>>> = { race, chain, idle };
+await modes[mode ?? '']?.();

@@ -62,6 +62,7 @@ export class AppendWrite implements Write<Appended> {
   readonly bytes: number;
   readonly #append: AdmittedAppend;
   readonly #body: string;
+  readonly #snapshot: SnapshotText | null;
   readonly #committed: (write: AppendWrite, result: Appended) => void;
   #runId: number | null = null;
 
@@ -78,9 +79,8 @@ export class AppendWrite implements Write<Appended> {
     this.single = options.single;
     this.#body =
       append.events.length === 0 ? '' : encodeBatch(append.stream, append.events, hashText);
-    const snapshotBytes =
-      append.snapshot === null ? 0 : JSON.stringify(append.snapshot.body).length;
-    this.bytes = Buffer.byteLength(this.#body) + snapshotBytes;
+    this.#snapshot = append.snapshot === null ? null : snapshotText(append.snapshot);
+    this.bytes = Buffer.byteLength(this.#body) + (this.#snapshot?.body.length ?? 0);
   }
 
   get append(): AdmittedAppend {
@@ -107,10 +107,11 @@ export class AppendWrite implements Write<Appended> {
     if (this.single) return { sequence, isNew: true };
     this.#insertIds(database, runId, sequence - events.length);
     this.#updateRun(database, runId, expected);
-    const { snapshot } = this.#append;
-    if (snapshot !== null) {
-      if (snapshot.sequence > sequence) throw snapshotAhead(stream, snapshot.sequence, sequence);
-      writeSnapshot(database, runId, snapshot);
+    if (this.#snapshot !== null) {
+      if (this.#snapshot.sequence > sequence) {
+        throw snapshotAhead(stream, this.#snapshot.sequence, sequence);
+      }
+      writeSnapshot(database, runId, this.#snapshot);
     }
     return { sequence, isNew: true };
   }
@@ -204,10 +205,19 @@ export class AppendWrite implements Write<Appended> {
   }
 }
 
+/** A snapshot as it is stored. */
+export interface SnapshotText {
+  readonly sequence: number;
+  readonly body: string;
+}
+
+export function snapshotText({ sequence, body }: Snapshot): SnapshotText {
+  return { sequence, body: JSON.stringify(body) };
+}
+
 /** Inserts a snapshot and lets go of all but the newest two. */
-export function writeSnapshot(database: Database, runId: number, snapshot: Snapshot): void {
-  const body = JSON.stringify(snapshot.body);
-  database.statement(sql.insertSnapshot).run(runId, snapshot.sequence, body);
+export function writeSnapshot(database: Database, runId: number, snapshot: SnapshotText): void {
+  database.statement(sql.insertSnapshot).run(runId, snapshot.sequence, snapshot.body);
   database.statement(sql.dropSnapshots).run(runId, runId);
 }
 

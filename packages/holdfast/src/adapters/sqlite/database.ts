@@ -10,12 +10,8 @@ import type { Clock } from '../../base/ports.ts';
 import type { StreamRef } from '../../history/envelope.ts';
 import { StorageError } from '../../store/storage-error.ts';
 import { type FileSync, WalSync } from './file-sync.ts';
-import {
-  loadSqliteDriver,
-  type SqliteConnection,
-  type SqliteDriver,
-  type SqliteStatement,
-} from './sqlite-driver.ts';
+import { loadSqliteDriver } from './load-driver.ts';
+import type { SqliteConnection, SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
 import { isBusy, storageErrorOf } from './sqlite-failure.ts';
 import { openStoreFile, STORE_FILE } from './store-file.ts';
 

@@ -22,7 +22,7 @@ const RESTARTS_OFFSET = 12;
 /** A checkpoint syncs the log, the database and then the header of the log that begins anew. */
 const SYNCS_PER_RESTART = 3;
 
-/** Makes the bytes of an open file durable; a port, so that a slow or failing disk can be tested. */
+/** Makes the bytes of an open file durable; a port, so that tests can play a bad disk. */
 export interface FileSync {
   now(fd: number): void;
   later(fd: number, done: (error: Error | null) => void): void;

@@ -27,7 +27,7 @@ interface Subscription {
 export class LiveFeed {
   readonly #database: Database;
   readonly #queue: WriteQueue;
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #subscriptions = new Map<string, Set<Subscription>>();
   #timer: Timer | null = null;
   #version: unknown = null;
 
@@ -37,26 +37,28 @@ export class LiveFeed {
   }
 
   subscribe(stream: StreamRef, after: number, listener: EventListener): () => void {
-    const begin = { stream, listener, delivered: after, reading: false, again: false };
-    this.#subscriptions.add(begin);
+    const key = keyOf(stream);
+    const begun = { stream, listener, delivered: after, reading: false, again: false };
+    const listening = this.#subscriptions.get(key) ?? new Set();
+    this.#subscriptions.set(key, listening.add(begun));
     this.#arm();
-    void this.#catchUp(begin);
+    void this.#catchUp(begun);
     return () => {
-      this.#subscriptions.delete(begin);
+      listening.delete(begun);
+      if (listening.size > 0 || this.#subscriptions.get(key) !== listening) return;
+      this.#subscriptions.delete(key);
       if (this.#subscriptions.size === 0) this.close();
     };
   }
 
   /** Whether anybody listens to the stream: else its envelopes need not be built. */
   hasListeners(stream: StreamRef): boolean {
-    for (const each of this.#subscriptions) if (isOf(each, stream)) return true;
-    return false;
+    return this.#subscriptions.size > 0 && this.#subscriptions.has(keyOf(stream));
   }
 
   /** Tells what an acknowledged append of this storage has added. */
   publish(stream: StreamRef, events: readonly EventEnvelope[]): void {
-    for (const each of this.#subscriptions) {
-      if (!isOf(each, stream)) continue;
+    for (const each of this.#subscriptions.get(keyOf(stream)) ?? []) {
       if (!each.reading && events[0]?.sequence === each.delivered + 1) deliver(each, events);
       else void this.#catchUp(each);
     }
@@ -88,7 +90,13 @@ export class LiveFeed {
     }
     if (version === this.#version) return;
     this.#version = version;
-    for (const each of this.#subscriptions) void this.#catchUp(each);
+    for (const listening of this.#subscriptions.values()) {
+      for (const each of listening) void this.#catchUp(each);
+    }
+  }
+
+  #isActive(subscription: Subscription): boolean {
+    return this.#subscriptions.get(keyOf(subscription.stream))?.has(subscription) ?? false;
   }
 
   async #catchUp(subscription: Subscription): Promise<void> {
@@ -96,7 +104,7 @@ export class LiveFeed {
     if (subscription.reading) return;
     subscription.reading = true;
     try {
-      while (subscription.again && this.#subscriptions.has(subscription)) {
+      while (subscription.again && this.#isActive(subscription)) {
         subscription.again = false;
         await this.#deliverStored(subscription);
       }
@@ -117,7 +125,7 @@ export class LiveFeed {
     // Another process may not have synced what it wrote, nor we what we are committing.
     await this.#queue.sync();
     for await (const events of readAppends(this.#database, stream, subscription.delivered)) {
-      if (!this.#subscriptions.has(subscription)) return;
+      if (!this.#isActive(subscription)) return;
       if ((events.at(-1)?.sequence ?? 0) > end) {
         subscription.again = true;
         return;
@@ -127,11 +135,8 @@ export class LiveFeed {
   }
 }
 
-function isOf(subscription: Subscription, stream: StreamRef): boolean {
-  return (
-    subscription.stream.streamId === stream.streamId &&
-    subscription.stream.namespace === stream.namespace
-  );
+function keyOf({ namespace, streamId }: StreamRef): string {
+  return `${namespace}/${streamId}`;
 }
 
 /** A listener that throws harms neither the append that woke it nor other listeners. */

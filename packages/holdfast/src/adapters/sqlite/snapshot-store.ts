@@ -4,7 +4,7 @@ import type { StreamRef } from '../../history/envelope.ts';
 import type { Admission } from '../../store/admission.ts';
 import { snapshotAhead } from '../../store/refusals.ts';
 import type { Snapshot, SnapshotStore } from '../../store/snapshot-store.ts';
-import { endOf, writeSnapshot } from './append-write.ts';
+import { endOf, snapshotText, writeSnapshot } from './append-write.ts';
 import type { Database } from './database.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -31,17 +31,14 @@ export class SqliteSnapshotStore implements SnapshotStore {
 
   async save(stream: StreamRef, snapshot: Snapshot): Promise<void> {
     this.#admission.stream(stream);
-    const admitted = this.#admission.snapshot(snapshot);
-    const bytes = JSON.stringify(admitted.body).length;
+    const text = snapshotText(this.#admission.snapshot(snapshot));
     const apply = (database: Database): void => {
       const runId = database.runId(stream);
       const end = runId === null ? 0 : endOf(database, runId).end;
-      if (runId === null || admitted.sequence > end) {
-        throw snapshotAhead(stream, admitted.sequence, end);
-      }
-      writeSnapshot(database, runId, admitted);
+      if (runId === null || text.sequence > end) throw snapshotAhead(stream, text.sequence, end);
+      writeSnapshot(database, runId, text);
     };
-    await this.#queue.write({ single: false, bytes, apply });
+    await this.#queue.write({ single: false, bytes: text.body.length, apply });
   }
 }
 

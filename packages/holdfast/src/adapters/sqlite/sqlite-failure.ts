@@ -1,5 +1,5 @@
 /** Failures of SQLite and of the file system, brought to the codes of the store. */
-import { errorText } from '../../base/errors.ts';
+import { errorText, isHoldfastError } from '../../base/errors.ts';
 import { StorageError, type StorageErrorCode } from '../../store/storage-error.ts';
 
 /** What went wrong, by SQLite's primary result code. */
@@ -85,9 +85,9 @@ const codesOfSystem: Readonly<Record<string, StorageErrorCode>> = {
   EDQUOT: 'STORE_FULL',
 };
 
-/** The store's error for anything that was thrown; its own errors pass through. */
-export function storageErrorOf(error: unknown, path: string): StorageError {
-  if (error instanceof StorageError) return error;
+/** The store's error for anything that was thrown; errors of the library pass through. */
+export function storageErrorOf(error: unknown, path: string): Error {
+  if (isHoldfastError(error)) return error;
   const code =
     error instanceof SqliteFailure
       ? codesOfKinds[error.kind]

@@ -5,8 +5,8 @@
  * Invariants: a write is acknowledged only after a sync that began after its commit; a write that
  * is refused fails alone and leaves nothing; after a failed sync nothing is acknowledged any more.
  */
+import { isHoldfastError } from '../../base/errors.ts';
 import type { Timer } from '../../base/ports.ts';
-import { StorageError } from '../../store/storage-error.ts';
 import type { Database } from './database.ts';
 import { isBusy, storageErrorOf } from './sqlite-failure.ts';
 
@@ -23,7 +23,7 @@ export interface Write<T> {
   /** True when it is a single statement that changes nothing when it is refused. */
   readonly single: boolean;
   readonly bytes: number;
-  /** Throws a `StorageError` to be refused. */
+  /** Throws an error of the library to be refused. */
   apply(database: Database): T;
   /** Called after the commit, before the acknowledgement. */
   committed?(result: T): void;
@@ -49,7 +49,7 @@ interface Waiting {
 interface Applied {
   readonly waiting: Waiting;
   readonly result: unknown;
-  readonly refusal: StorageError | null;
+  readonly refusal: Error | null;
 }
 
 export class WriteQueue {
@@ -169,7 +169,7 @@ export class WriteQueue {
     try {
       return { waiting, result: waiting.write.apply(this.#database), refusal: null };
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      if (!isHoldfastError(error)) throw error;
       return { waiting, result: undefined, refusal: error };
     }
   }
