@@ -185,7 +185,8 @@ function checkAssignments(
       const message = `the node ${shown(id)} stands in no phase`;
       check.note('INVALID_PHASE_ASSIGNMENT', `${path}/phaseId`, message);
     } else if (phaseId !== undefined && phaseOf.get(id) !== phaseId) {
-      const message = `the node names the phase ${shown(phaseId)}, but ${shown(phaseOf.get(id))} lists it`;
+      const lister = shown(phaseOf.get(id));
+      const message = `the node names the phase ${shown(phaseId)}, but ${lister} lists it`;
       check.note('INVALID_PHASE_ASSIGNMENT', `${path}/phaseId`, message);
     }
   }

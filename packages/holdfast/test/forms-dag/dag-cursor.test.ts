@@ -71,7 +71,7 @@ class Host {
   }
 }
 
-test('at every event: same decision, same state, and the same again when opened from a save', () => {
+test('at every event: same decision and state, also when opened again from a save', () => {
   fc.assert(
     fc.property(dag, fc.array(choice, { maxLength: 60 }), (definition, choices) => {
       drive(definition, choices, ({ graph, cursor, state }) => {
@@ -136,7 +136,7 @@ test('events that no host would record so, fitting or not, leave both alike', ()
   );
 });
 
-test('limits hold, positions are new, predecessors are settled, and an end leaves nothing open', () => {
+test('limits hold, positions are new, predecessors are settled, ends leave nothing open', () => {
   fc.assert(
     fc.property(dag, fc.array(choice, { maxLength: 80 }), (definition, choices) => {
       const { globalConcurrency, keyedConcurrency, stopOnError } = definition.data;

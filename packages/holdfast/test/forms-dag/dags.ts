@@ -34,6 +34,12 @@ export function dagOf(
   };
 }
 
+/** `a`, then `b` and `c`, then `d`. */
+export const diamond: DagDefinition = dagOf(
+  { a: 'required', b: 'required', c: 'required', d: 'required' },
+  ['a>b', 'a>c', 'b>d', 'c>d'],
+);
+
 export function compileDag(definition: DagDefinition) {
   return compileGraph(dagGraphType, definition);
 }

@@ -22,7 +22,7 @@ function isDeeplyFrozen(value: JsonValue): boolean {
   return Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen);
 }
 
-test('a copy is equal, frozen at every level, shares nothing, and leaves the original as it was', () => {
+test('a copy is equal, deeply frozen, shares nothing, and leaves the original alone', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const before = JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Descriptions, plans and admission: seed 003, "Describe the graph" and "Validate a description". */
+/** Descriptions, plans and admission: seed 003, from "Describe the graph" on. */
 import {
   compileGraph,
   type ExecutionTarget,

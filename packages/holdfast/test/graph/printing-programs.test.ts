@@ -30,7 +30,7 @@ test('the complete program of seed 003 runs and prints what it promises', async 
   expect(planDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
 });
 
-test('the example of a graph type passes the kit, folds, decides and resolves its plan', async () => {
+test('the example of a graph type passes the kit, decides and resolves its plan', async () => {
   const { definitionDigest, planDigest, ...rest } = await printedBy(
     '../../../../examples/packages/custom-graph.ts',
   );

@@ -1,12 +1,15 @@
 import {
   compileGraph,
+  resolveGraphPlan,
   type GraphDefinition,
   type GraphEvent,
   type GraphType,
   type PlanResolution,
-  resolveGraphPlan,
 } from 'holdfast';
-import { type GraphTypeConformanceFixture, runGraphTypeConformance } from 'holdfast/testing';
+import {
+  runGraphTypeConformance,
+  type GraphTypeConformanceFixture,
+} from 'holdfast/testing';
 
 const definition: GraphDefinition = {
   id: 'draft-review',
@@ -16,13 +19,23 @@ const definition: GraphDefinition = {
     { id: 'draft', data: {} },
     { id: 'review', data: {} },
   ],
-  edges: [{ id: 'draft-to-review', source: 'draft', target: 'review', data: {} }],
+  edges: [
+    { id: 'draft-to-review', source: 'draft', target: 'review', data: {} },
+  ],
 };
 
 type State = { readonly next: 'draft' | 'review' | 'done' };
-type Event = GraphEvent<'node-completed', { readonly nodeId: 'draft' | 'review' }>;
+type Event = GraphEvent<
+  'node-completed',
+  { readonly nodeId: 'draft' | 'review' }
+>;
 
-const graphType: GraphType<GraphDefinition, State, Event, { readonly memory: 'unused' }> = {
+const graphType: GraphType<
+  GraphDefinition,
+  State,
+  Event,
+  { readonly memory: 'unused' }
+> = {
   kind: 'draft-review',
   version: 1,
   compile(value) {
@@ -36,24 +49,20 @@ const graphType: GraphType<GraphDefinition, State, Event, { readonly memory: 'un
       decide: (state) =>
         state.next === 'done'
           ? [{ kind: 'complete', output: { approved: true } }]
-          : [
-              {
-                kind: 'dispatch',
-                nodeId: state.next,
-                input: {},
-                position: `work/${state.next}`,
-              },
-            ],
+          : [{
+              kind: 'dispatch',
+              nodeId: state.next,
+              input: {},
+              position: `work/${state.next}`,
+            }],
       describe: () => ({
         inputContract: {},
         outputContract: {},
-        phases: [
-          {
-            id: 'work',
-            name: 'Draft and review',
-            nodeIds: value.nodes.map((node) => node.id),
-          },
-        ],
+        phases: [{
+          id: 'work',
+          name: 'Draft and review',
+          nodeIds: value.nodes.map((node) => node.id),
+        }],
         nodes: value.nodes.map((node) => ({
           id: node.id,
           phaseId: 'work',
@@ -102,15 +111,17 @@ const fixture = {
   graphType,
   definition,
   events,
-  invalidDefinitions: [
-    {
-      ...definition,
-      nodes: [...definition.nodes, { id: 'draft', data: {} }],
-    },
-  ] as const,
+  invalidDefinitions: [{
+    ...definition,
+    nodes: [...definition.nodes, { id: 'draft', data: {} }],
+  }] as const,
   planResolution: resolution,
   expected: {
-    states: [{ next: 'draft' }, { next: 'review' }, { next: 'done' }],
+    states: [
+      { next: 'draft' },
+      { next: 'review' },
+      { next: 'done' },
+    ],
     commands: [
       [{ kind: 'dispatch', nodeId: 'draft', input: {}, position: 'work/draft' }],
       [{ kind: 'dispatch', nodeId: 'review', input: {}, position: 'work/review' }],
@@ -139,19 +150,13 @@ const compiled = compileGraph(graphType, definition);
 const state = events.reduce(compiled.reduce, compiled.initialState());
 const plan = resolveGraphPlan(compiled.describe(), resolution);
 
-console.log(
-  JSON.stringify(
-    {
-      conformance: conformance.ok,
-      cases: conformance.cases,
-      state: state.next,
-      decision: compiled.decide(state)[0]?.kind,
-      planDigest: plan.digest,
-      dispatches: plan.plan.bounds.dispatches,
-      maxConcurrency: plan.plan.bounds.maxConcurrency,
-      maxFanOut: plan.plan.bounds.maxFanOut,
-    },
-    null,
-    2,
-  ),
-);
+console.log(JSON.stringify({
+  conformance: conformance.ok,
+  cases: conformance.cases,
+  state: state.next,
+  decision: compiled.decide(state)[0]?.kind,
+  planDigest: plan.digest,
+  dispatches: plan.plan.bounds.dispatches,
+  maxConcurrency: plan.plan.bounds.maxConcurrency,
+  maxFanOut: plan.plan.bounds.maxFanOut,
+}, null, 2));
