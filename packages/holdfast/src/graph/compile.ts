@@ -122,8 +122,8 @@ function optionalOperations<State, Event, R extends GraphRequirements>(
     ...(typeof compilation.validateNodeResult === 'function' && {
       validateNodeResult: (nodeId: string, result: JsonValue): NodeResultIssue | null => {
         if (!isNode(nodeId)) refuse([issue('/nodeId', `there is no node ${shown(nodeId)}`)]);
-        const given_ = given<JsonValue>(result, '/result');
-        return checkedResultIssue(compilation.validateNodeResult?.(nodeId, given_));
+        const frozenResult = given<JsonValue>(result, '/result');
+        return checkedResultIssue(compilation.validateNodeResult?.(nodeId, frozenResult));
       },
     }),
     ...(typeof compilation.compensate === 'function' && {
