@@ -7,7 +7,7 @@
  */
 import { BODY_HANDLE, edgeHandle, type FlowGraph, isBackEdge, LOOP_TYPE } from './flow-graph.ts';
 
-/** Rows of edge indexes: those of node `n` stand at `items[starts[n]]` to `items[starts[n + 1]]`. */
+/** Rows of edge indexes: those of node `n` stand from `starts[n]` to before `starts[n + 1]`. */
 export interface EdgeRows {
   readonly starts: Int32Array;
   readonly items: Int32Array;

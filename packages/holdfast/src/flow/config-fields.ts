@@ -55,7 +55,8 @@ function objectIssues(specs: FieldSpecs, value: unknown, path: string): readonly
     .filter((name) => !Object.hasOwn(specs, name))
     .map((name): ConfigIssue => {
       const fields = Object.keys(specs).join(', ');
-      const message = `there is no field ${shown(name)}; ${fields === '' ? 'there are none' : `the fields are ${fields}`}`;
+      const known = fields === '' ? 'there are none' : `the fields are ${fields}`;
+      const message = `there is no field ${shown(name)}; ${known}`;
       return { code: 'UNKNOWN_FIELD', path: jsonPointer(path, name), message };
     });
   const known = Object.entries(specs).flatMap(([name, spec]) => {

@@ -70,7 +70,7 @@ export function planOutcome(graph: FlowGraph, state: PlanState): PlanOutcome {
   return planRejections(graph, after).length > 0 ? 'rejected' : 'succeeded';
 }
 
-/** Why a settled plan is rejected, in graph order; causes stand before what they left unresolved. */
+/** Why a settled plan is rejected, in graph order; causes before what they left unresolved. */
 export function planRejections(graph: FlowGraph, settled: PlanState): readonly PlanRejection[] {
   const edges = new Map<string, FlowEdge[]>();
   for (const edge of graph.edges) {

@@ -68,7 +68,8 @@ function endErrors(
     const outputs = outputsOf(source);
     if (!outputs.includes(handle)) {
       const known = outputs.length === 0 ? 'it has none' : `its outputs are ${outputs.join(', ')}`;
-      const message = `leaves ${shown(source.id)} from an output it does not have, ${shown(handle)}; ${known}`;
+      const from = `${shown(source.id)} from an output it does not have`;
+      const message = `leaves ${from}, ${shown(handle)}; ${known}`;
       issues.push(note('/sourceHandle', 'UNKNOWN_OUTPUT', message));
     }
   }

@@ -47,7 +47,9 @@ function nextError(topology: CompiledTopology, edge: number): GraphIssue | null 
   const [from, to] = [nameOf(topology, source), nameOf(topology, loop)];
   if (around !== NONE && encloses(topology, loop, around)) {
     const inner = nameOf(topology, around);
-    const message = `${from} is in the body of ${inner}, inside ${to}: leave ${inner} by its done output first`;
+    const message =
+      `${from} is in the body of ${inner}, inside ${to}: ` +
+      `leave ${inner} by its done output first`;
     return edgeIssue(edgeOf(topology, edge), 'NEXT_FROM_INNER_LOOP', message);
   }
   const message = `${from} is not in the body of ${to}, so it must not lead to its next`;
@@ -67,10 +69,13 @@ function entryError(topology: CompiledTopology, edge: number): GraphIssue | null
   const [a, b] = [nameOf(topology, source), nameOf(topology, target)];
   const loop = nameOf(topology, into);
   if (from !== NONE && !encloses(topology, from, into)) {
-    const message = `${b} would be in the bodies of ${nameOf(topology, from)} and ${loop}, neither inside the other`;
+    const other = nameOf(topology, from);
+    const message = `${b} would be in the bodies of ${other} and ${loop}, neither inside the other`;
     return edgeIssue(edgeOf(topology, edge), 'LOOPS_OVERLAP', message);
   }
-  const message = `${a} leads into the body of ${loop} at ${b}; lead it to ${loop} itself, a body reads what it needs through nodes[${a}]`;
+  const message =
+    `${a} leads into the body of ${loop} at ${b}; lead it to ${loop} itself: ` +
+    `a body reads what it needs through nodes[${a}]`;
   return edgeIssue(edgeOf(topology, edge), 'EDGE_INTO_BODY', message);
 }
 
@@ -83,7 +88,7 @@ function bodyErrors(topology: CompiledTopology): readonly GraphIssue[] {
   }
   return topology.graph.nodes.flatMap(({ id }, index) => {
     if (topology.isLoop[index] === 0 || (bodies[index] as number) > 0) return [];
-    const message = `the loop ${shown(id)} has nothing on its body output: it would never come back`;
+    const message = `nothing is on the body output of ${shown(id)}: it would never come back`;
     return [nodeIssue({ id, index }, 'LOOP_WITHOUT_BODY', message)];
   });
 }
@@ -116,7 +121,8 @@ function returnErrors(topology: CompiledTopology): readonly GraphIssue[] {
   return topology.graph.nodes.flatMap(({ id }, index) => {
     const loop = innermost[index] as number;
     if (loop === NONE || returns[index] === 1) return [];
-    const message = `${shown(id)} is in the body of ${nameOf(topology, loop)} but cannot reach its next`;
+    const body = `the body of ${nameOf(topology, loop)}`;
+    const message = `${shown(id)} is in ${body} but cannot reach its next`;
     return [nodeIssue({ id, index }, 'NEXT_UNREACHABLE', message)];
   });
 }

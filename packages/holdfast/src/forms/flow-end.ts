@@ -12,7 +12,8 @@ const MESSAGE_LENGTH = 1_000;
 /** Fails the run for the first node that failed for good. */
 export function failedCommand(failures: readonly FlowFailure[]): GraphCommand {
   const [first, ...others] = failures;
-  const what = `Node ${JSON.stringify(first?.nodeId)} failed with ${first?.code}: ${first?.message}`;
+  const node = JSON.stringify(first?.nodeId);
+  const what = `Node ${node} failed with ${first?.code}: ${first?.message}`;
   const names = others.slice(0, NAMES_SHOWN).map(({ nodeId, code }) => `${nodeId} (${code})`);
   const more = others.length > NAMES_SHOWN ? ` and ${others.length - NAMES_SHOWN} more` : '';
   const also = others.length === 0 ? '' : ` Also failed: ${names.join(', ')}${more}.`;

@@ -10,6 +10,14 @@ import { referencedNodes } from '../flow/node-references.ts';
 /** How a failed node is tried again. */
 export type FlowRetry = Required<RetryConfig>;
 
+/** A forward input of a node: which output of which node, and its edge. */
+export interface FlowFormInput {
+  readonly nodeId: string;
+  readonly handle: string;
+  readonly source: number;
+  readonly edge: number;
+}
+
 export interface FlowFormNode {
   readonly id: string;
   readonly type: TypedNode['type'];
@@ -19,6 +27,8 @@ export interface FlowFormNode {
   /** Milliseconds that its first dispatch is due later: those of a delay. */
   readonly delayMs: number;
   readonly hasUndo: boolean;
+  /** Its forward inputs, in the order of the edges. */
+  readonly inputs: readonly FlowFormInput[];
   /** Node indexes: the sources of its forward inputs, then what its expressions read. */
   readonly reads: readonly number[];
 }
@@ -36,6 +46,8 @@ export function flowFormOf(graph: FlowGraph): FlowForm {
   const scope = flowExpressionScope(topology.indexOf.keys(), { inLoop: true });
   const nodes = graph.nodes.map((node, index): FlowFormNode => {
     const typed = node as unknown as TypedNode;
+    const inputs = inputsOf(topology, index);
+    const read = referencedNodes(node, scope).map((id) => topology.indexOf.get(id) ?? -1);
     return {
       id: node.id,
       type: typed.type,
@@ -44,7 +56,8 @@ export function flowFormOf(graph: FlowGraph): FlowForm {
       retry: retryOf(typed),
       delayMs: typed.type === 'delay' ? typed.config.delayMs : 0,
       hasUndo: typed.type === 'task' && typed.config.undo !== undefined,
-      reads: readsOf(topology, index, referencedNodes(node, scope)),
+      inputs,
+      reads: [...new Set([...inputs.map(({ source }) => source), ...read])],
     };
   });
   return { graph, topology, nodes, trigger: nodes.findIndex(({ type }) => type === 'trigger') };
@@ -55,12 +68,11 @@ function retryOf(node: TypedNode): FlowRetry | null {
   return { ...nodeDefaults.retry, ...node.config.retry };
 }
 
-function readsOf(
-  { inputs, sources, indexOf }: CompiledTopology,
-  node: number,
-  references: readonly string[],
-): readonly number[] {
+function inputsOf(topology: CompiledTopology, node: number): readonly FlowFormInput[] {
+  const { inputs, sources, handles, graph } = topology;
   const edges = inputs.items.subarray(inputs.starts[node], inputs.starts[node + 1]);
-  const before = Array.from(edges, (edge) => sources[edge] as number);
-  return [...new Set([...before, ...references.map((id) => indexOf.get(id) ?? -1)])];
+  return Array.from(edges, (edge) => {
+    const source = sources[edge] as number;
+    return { nodeId: graph.nodes[source]?.id ?? '', handle: handles[edge] ?? '', source, edge };
+  });
 }

@@ -59,11 +59,10 @@ function viewsOf({ form, plan, outputs }: FlowInputSource, node: number) {
 }
 
 function inputsOf({ form, plan }: FlowInputSource, node: number): FlowNodeInput['inputs'] {
-  const { inputs, sources, handles } = form.topology;
-  const row = inputs.items.subarray(inputs.starts[node], inputs.starts[node + 1]);
-  return Array.from(row, (edge) => ({
-    nodeId: form.nodes[sources[edge] as number]?.id ?? '',
-    handle: handles[edge] ?? '',
+  const { inputs = [] } = form.nodes[node] ?? {};
+  return inputs.map(({ nodeId, handle, edge }) => ({
+    nodeId,
+    handle,
     active: plan.isActive(edge),
   }));
 }

@@ -4,7 +4,6 @@
  */
 import { cloneFrozenJson, isJsonObject, type JsonValue } from '../base/json.ts';
 import { PlanCursor } from '../flow/plan-cursor.ts';
-import { initPlan } from '../flow/plan-state.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { GraphCursor, GraphEvent, GraphType, NodeResultIssue } from '../graph/graph-type.ts';
 import { checkFlowGraph, type FlowDefinition, flowGraphOf } from './flow-definition.ts';
@@ -40,7 +39,7 @@ export const flowGraphType: GraphType<
     const form = flowFormOf(graph);
     return {
       requirements: { memory: 'unused' as const },
-      initialState: (): FlowState => new FlowFold(form, newPlan(form)).state(),
+      initialState: (): FlowState => new FlowFold(form, new PlanCursor(form.topology)).state(),
       reduce: (state: FlowState, event: GraphEvent): FlowState => {
         const fold = foldOf(form, state);
         return fold.apply(event) ? fold.state() : state;
@@ -88,10 +87,6 @@ class FlowCursor implements GraphCursor<FlowState> {
     const saved: SavedFlow = { plan: this.#fold.plan.save(), ...this.#fold.parts() };
     return saved as unknown as JsonValue;
   }
-}
-
-function newPlan(form: FlowForm): PlainPlan {
-  return new PlainPlan(form.topology, initPlan(form.graph));
 }
 
 /** The fold that a whole state stands for. */

@@ -67,7 +67,7 @@ describe('the generator', () => {
   });
 });
 
-test('B02: confluence: any order of the same completions ends the same, with the same step keys', () => {
+test('B02: any order of the same completions ends the same, with the same step keys', () => {
   fc.assert(
     fc.property(seeds, fc.integer(), (options, order) => {
       const graph = randomFlow(options);

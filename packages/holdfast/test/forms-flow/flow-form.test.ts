@@ -99,7 +99,7 @@ describe('a plain run', () => {
 });
 
 describe('inputs', () => {
-  test('hold the run input, the predecessors, what the expressions read, and the real inputs', () => {
+  test('hold the run input, predecessors, what expressions read, and the real inputs', () => {
     const graph = flow(
       {
         s: 'trigger',
