@@ -74,7 +74,7 @@ function goOn(batch: TurnBatch, drive: Drive, options: AdvanceOptions): Advanced
   if (!writeUnrecorded(batch, options.limits)) return AGAIN;
   if (drive.mustDecide) {
     const decision = writeDecision(batch, options.limits);
-    drive.mustDecide = decision.kind === 'partial';
+    drive.mustDecide = false;
     const end = ended(decision, batch, drive);
     if (end !== null) return end;
   }

@@ -230,7 +230,7 @@ export class Driver {
       for (const item of items.splice(0)) item.committed();
       if (turn.failure !== undefined) throw turn.failure;
       this.#launch(batch);
-      return (await this.#conclude(log.machine.fold)) || turn.again;
+      return turn.again || (await this.#conclude(log.machine.fold));
     }
   }
 
@@ -270,7 +270,7 @@ export class Driver {
     this.#index.forget();
     const grown = this.#foreign.refresh(fold, this.#live);
     if (this.#drive === null) return;
-    this.#drive.mustDecide = true;
+    this.#drive.mustDecide = !log.machine.isDecided;
     this.#drive.ending = null;
     if (!this.#drive.isStarted) return;
     for (const attempt of this.#live.all()) ownRecord(fold, attempt.record);
@@ -287,6 +287,7 @@ export class Driver {
     const drive = this.#drive;
     if (drive === null || drive.isStarted) return;
     drive.isStarted = true;
+    drive.mustDecide = !log.machine.isDecided;
     const { storage, stream } = this.#settings;
     this.#seen = log.end;
     this.#foreign.refresh(log.machine.fold, this.#live);

@@ -26,6 +26,8 @@ export interface SavedMachine extends JsonObject {
   readonly graphDigest: string;
   readonly fold: JsonObject;
   readonly cursor: JsonValue;
+  readonly askedAt: number;
+  readonly decidedAt: number;
 }
 
 export class RunMachine {
@@ -34,12 +36,26 @@ export class RunMachine {
   readonly #cursor: GraphCursor<unknown>;
   readonly #digest: MerkleDigest;
   #decision: DecisionCheck | null = null;
+  /** The sequence of the last event after which the graph is asked. */
+  #askedAt = 0;
+  /** The `decidedAt` of the last dispatch that was recorded. */
+  #decidedAt = 0;
 
   constructor(options: RunMachineOptions, saved: SavedMachine | null = null) {
     this.#graph = options.graph;
     this.#digest = options.digest;
     this.fold = new RunFold(options.runId, saved === null ? null : savedFold(saved));
     this.#cursor = options.graph.open(saved?.cursor);
+    this.#askedAt = saved?.askedAt ?? 0;
+    this.#decidedAt = saved?.decidedAt ?? 0;
+  }
+
+  /**
+   * True while a recorded decision stands: nothing has happened since after which the graph is
+   * asked. A graph that does not know of what is in flight would decide the same again.
+   */
+  get isDecided(): boolean {
+    return this.#decidedAt > 0 && this.#decidedAt >= this.#askedAt;
   }
 
   /** Folds one event of the stream. Throws `INVALID_EVENT`, `DETERMINISM_VIOLATION`. */
@@ -62,6 +78,8 @@ export class RunMachine {
 
   #fold(event: TypedEvent, input: JsonValue): void {
     this.fold.apply(event, input);
+    if (event.type === 'graph:node-dispatched') this.#decidedAt = event.payload.decidedAt;
+    else if (asksDecision(event)) this.#askedAt = event.sequence;
     const { reduced, version } = eventCatalog[event.type];
     if (!reduced) return;
     const payload = event.payload as unknown as JsonValue;
@@ -94,6 +112,8 @@ export class RunMachine {
       graphDigest: this.#graph.definition.digest,
       fold: this.fold.save() as unknown as JsonObject,
       cursor: this.#cursor.save(),
+      askedAt: this.#askedAt,
+      decidedAt: this.#decidedAt,
     };
   }
 
@@ -126,6 +146,24 @@ export class RunMachine {
       );
     }
     this.decide();
+  }
+}
+
+/**
+ * Outcomes, and what comes from outside. An uncertain attempt is no outcome: the graph is asked
+ * once somebody has said what became of it.
+ */
+function asksDecision(event: TypedEvent): boolean {
+  switch (event.type) {
+    case 'graph:node-completed':
+    case 'graph:node-failed':
+    case 'graph:signal-received':
+    case 'graph:cancel-requested':
+      return true;
+    case 'graph:node-paused':
+      return event.payload.request.kind !== 'reconcile-attempt';
+    default:
+      return false;
   }
 }
 

@@ -1,0 +1,14 @@
+/** The built library, as a process of its own imports it. */
+export {
+  compileGraph,
+  createGraphExecutor,
+  createSystemClock,
+  dagGraphType,
+  dataNode,
+  flowDefinition,
+  flowGraphType,
+  flowNodes,
+  startRun,
+  waitNode,
+} from '../../dist/index.js';
+export { createLocalRunStorage } from '../../dist/storage/local.js';
