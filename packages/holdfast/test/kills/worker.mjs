@@ -5,7 +5,8 @@
  * job: { directory, scene, options, acts, kill?, aheadMs?, executor? }
  * - acts, done in order: 'start' · 'run' · 'host' (run, and resume what a dead process left) ·
  *   ['resume', position] · ['answer', answer] · ['reconcile', reconciliation] ·
- *   ['signal', name, id] · 'retry-all' · 'cancel' · 'cancel-inside' · 'halt-inside'
+ *   ['signal', name, id] · 'retry-all' · 'to-the-end' ·
+ *   'cancel' · 'cancel-inside' · 'halt-inside'
  * - kill: the point at which the process dies: 'before:<event>', 'after:<event>' or 'during:<event>'
  *   of the append that holds that event, 'enter:<name>' or 'leave:<name>' in node code, 'asleep'
  *   when the executor waits for time, 'paused' when `run` has returned a pause; `#n` behind it is the
@@ -138,6 +139,15 @@ const acts = {
     const executor = await open();
     for (const { pauseId } of await executor.pauses()) {
       await executor.reconcile(pauseId, { kind: 'retry', by: 'ada', reason: 'looked' });
+    }
+  },
+  /** Goes on to the end, allowing whatever is uncertain to run again. */
+  'to-the-end': async () => {
+    for (;;) {
+      const executor = await open();
+      const result = await host(executor);
+      if (result.kind !== 'pause') return result;
+      await acts['retry-all']();
     }
   },
   signal: async (name, signalId) => (await open()).signal(name, 'hello', { signalId }),
