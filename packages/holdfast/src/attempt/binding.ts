@@ -76,6 +76,9 @@ export interface WaitEndings {
   readonly expired?: (record: PositionRecord) => AttemptOutcome;
 }
 
+/** Finds the endings that a node's binding declares. */
+export type EndingsOf = (nodeId: string) => WaitEndings;
+
 /** A run of its own that stands for one attempt. */
 export interface ChildRun {
   readonly graph: AnyCompiledGraph;

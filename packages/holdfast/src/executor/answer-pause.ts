@@ -1,4 +1,5 @@
 /** A person or host ends an open pause: the answer and the outcome it stands for, in one append. */
+import type { EndingsOf } from '../attempt/binding.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { failed } from '../attempt/outcome.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
@@ -7,7 +8,6 @@ import type { OpenPause, PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { writeOutcome } from './record-outcome.ts';
-import type { EndingsOf } from './record-waits.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
 export interface AnswerRequest {

@@ -2,7 +2,7 @@
  * Ends the pauses that a received signal or a passed deadline has ended. A pause that is overdue
  * when it is recorded ends in the same append: nobody is asked.
  */
-import type { WaitEndings } from '../attempt/binding.ts';
+import type { EndingsOf, WaitEndings } from '../attempt/binding.ts';
 import { type AttemptOutcome, failed, failureOf } from '../attempt/outcome.ts';
 import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
 import type { PositionRecord } from '../run/position-record.ts';
@@ -10,9 +10,6 @@ import { type EndedWait, endedWait } from '../run/waits.ts';
 import { writeResumed } from './reconcile-attempt.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
-
-/** Finds the endings that a node's binding declares. */
-export type EndingsOf = (nodeId: string) => WaitEndings;
 
 /** Ends pauses until none is left that something has ended, or the batch is full. */
 export function writeEndedWaits(batch: TurnBatch, endingsOf: EndingsOf, maxBytes: number): void {

@@ -4,6 +4,7 @@
  * Invariant: proof needs certainty. An owner of another host, of another or an unknown pid
  * namespace, or whose start time cannot be read, is never proven dead; it may be running.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { OwnerIdentity } from '../base/owner-identity.ts';
@@ -24,12 +25,13 @@ export interface ProcessTable {
 }
 
 /**
- * The identity of this process. `id` tells several owners in one process apart.
+ * The identity of this process. `id` tells several owners in one process apart; by default each
+ * call is an owner of its own.
  *
- * @example const owner = currentOwner('worker-1')
+ * @example const owner = currentOwner()
  */
 export function currentOwner(
-  id: string,
+  id: string = randomUUID(),
   table: ProcessTable = systemProcessTable(),
 ): OwnerIdentity {
   const { pid } = process;

@@ -2,7 +2,6 @@
  * `driveRun`: drives a stored run under its lease until it ends or rests, through the pauses that
  * somebody answers and the runs that it continues as.
  */
-import { randomUUID } from 'node:crypto';
 import { HoldfastError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
@@ -80,7 +79,7 @@ async function driveOne(
   options: DriveRunOptions,
 ): Promise<RunResult> {
   const { runId, clock = createSystemClock(), onLog } = options;
-  const lease = await holdLease(storage, runId, { owner: currentOwner(randomUUID()), clock });
+  const lease = await holdLease(storage, runId, { owner: currentOwner(), clock });
   const halt = haltOn(lease.lost, options.signal);
   try {
     const executor = await createGraphExecutor({

@@ -1,5 +1,4 @@
 /** `runFlow`: stores, runs and resumes a flow in a directory of this machine. */
-import { randomUUID } from 'node:crypto';
 import { createLocalRunStorage } from '../../adapters/sqlite/storage.ts';
 import { digestJson } from '../../base/digest.ts';
 import { isErrorCode } from '../../base/error-codes.ts';
@@ -135,7 +134,7 @@ async function driveOne(
 ): Promise<RunResult> {
   const clock = createSystemClock();
   const { runId, options } = call;
-  const lease = await holdLease(storage, runId, { owner: currentOwner(randomUUID()), clock });
+  const lease = await holdLease(storage, runId, { owner: currentOwner(), clock });
   const halt = new AbortController();
   const stop = () => halt.abort();
   options.signal?.addEventListener('abort', stop, { once: true });
