@@ -68,15 +68,14 @@ function isSinglePath({ graph }: FlowForm): boolean {
 
 /** How many nodes run in every run that completes: those that no choice can avoid. */
 function certainNodes({ topology, graph }: FlowForm): number {
-  const { order, inputs, outEdges, sources, targets, handles, isBack, innermost } = topology;
+  const { order, inputs, outEdges, sources, targets, handles, isBack } = topology;
   const certain = new Uint8Array(topology.nodeCount);
   let count = 0;
   for (const node of order) {
     const row = inputs.items.subarray(inputs.starts[node], inputs.starts[node + 1]);
     const from = new Set(Array.from(row, (edge) => sources[edge] as number));
     const runs = row.length === 0 || [...from].some((source) => alwaysLeadsTo(source, node));
-    // A loop may go round no time at all.
-    if (!runs || innermost[node] !== -1) continue;
+    if (!runs) continue;
     certain[node] = 1;
     count += 1;
   }
@@ -89,6 +88,7 @@ function certainNodes({ topology, graph }: FlowForm): number {
     const found = new Set(leading.map((edge) => handles[edge]));
     const type = graph.nodes[source];
     const branches = type === undefined ? [] : branchesOf(type);
+    // A loop may go round no time at all, but it comes out in the end.
     if (type?.type === 'control.loop') return found.has('done');
     const failing = [...row].some((edge) => handles[edge] === 'error') && !found.has('error');
     return !failing && branches.length > 0 && branches.every((branch) => found.has(branch));

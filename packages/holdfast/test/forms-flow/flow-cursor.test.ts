@@ -250,6 +250,17 @@ describe('undo', () => {
     });
   });
 
+  test('a node is rolled back only when its last run is', () => {
+    const flowRun = cancelled();
+    settle(flowRun, 'node-completed', { result: {} });
+    settle(flowRun, 'node-failed', { code: 'GONE', message: 'm', retryable: false });
+    settle(flowRun, 'node-completed', { result: {} });
+    expect(flowRun.cursor.state()).toMatchObject({
+      plan: { nodes: { a: { status: 'succeeded' }, b: { status: 'rolled_back' } } },
+      undo: { runs: [], failed: [{ position: 'undo/flow/a#2' }] },
+    });
+  });
+
   test('an undo that a halt stopped is decided again at a position of its own', () => {
     const flowRun = cancelled();
     const halted = { code: 'ABORTED', message: 'm', retryable: true };

@@ -1,4 +1,4 @@
-import type { FlowNodeInput } from 'holdfast';
+import type { FlowNodeInput, FlowState } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { charging, flow, nested, shipping } from '../flow/build.ts';
 import { compiledFlow, event, FlowRun, positionsOf } from './flow-run.ts';
@@ -25,6 +25,9 @@ const fork = flow({ s: 'trigger', a: 'task', b: 'task', c: 'approval', j: 'task'
   'b > j',
   'c.approved > j',
 ]);
+
+const statusOf = (run: FlowRun, nodeId: string) =>
+  (run.cursor.state() as FlowState).plan.nodes[nodeId]?.status;
 
 describe('a plain run', () => {
   test('dispatches each node at its position and completes with the outputs of what ran', () => {
@@ -184,6 +187,22 @@ describe('inputs', () => {
     });
   });
 
+  test('a node that ran before but is skipped now has no output', () => {
+    const graph = flow(
+      { s: 'trigger', l: 'control.loop', c: 'control.condition', a: 'task', j: 'task' },
+      ['s > l', 'l.body > c', 'c.true > a', 'a > j', 'c.false > j', 'j > l:next'],
+    );
+    const { run } = started(graph);
+    run.complete('l', { branch: 'body' });
+    run.complete('c', { branch: 'true' });
+    run.complete('a', { output: 'old' });
+    expect(inputOf(run, 'j').nodes['a']).toEqual({ output: 'old', status: 'succeeded' });
+    run.complete('j');
+    run.complete('l', { branch: 'body' });
+    run.complete('c', { branch: 'false' });
+    expect(inputOf(run, 'j').nodes['a']).toEqual({ output: null, status: 'skipped' });
+  });
+
   test('B05: swapping the edges into a join swaps nothing but their order', () => {
     const nodes = { s: 'trigger', a: 'task', b: 'task', j: 'task' };
     const joined = (edges: string[]) => {
@@ -201,6 +220,7 @@ describe('waiting', () => {
     const { first, run } = started(flow({ s: 'trigger', d: 'delay' }, ['s > d']));
     expect(first).toMatchObject([{ position: 'flow/d#1', delayMs: 1000 }]);
     expect(run.turn()).toEqual([]);
+    expect(statusOf(run, 'd')).toBe('waiting');
     expect(run.complete('d')).toMatchObject([{ kind: 'complete' }]);
   });
 
@@ -223,6 +243,26 @@ describe('waiting', () => {
     expect(run.complete('a', { branch: 'approved' })).toEqual([
       { kind: 'pause', reason: 'Waiting for b.' },
     ]);
+  });
+
+  test('B17: answers in any order move statuses forward only; the join follows the last', () => {
+    const asks = ['a', 'b', 'c'];
+    const { run } = started(
+      flow({ s: 'trigger', a: 'approval', b: 'approval', c: 'approval', j: 'task' }, [
+        ...asks.map((id) => `s > ${id}`),
+        ...asks.map((id) => `${id}.approved > j`),
+      ]),
+    );
+    for (const id of asks) run.pause(id);
+    const statuses = () => {
+      const { plan } = run.cursor.state() as FlowState;
+      return asks.map((id) => plan.nodes[id]?.status);
+    };
+    run.complete('a', { branch: 'approved' });
+    expect(statuses()).toEqual(['succeeded', 'waiting', 'waiting']);
+    run.complete('b', { branch: 'approved' });
+    expect(statuses()).toEqual(['succeeded', 'succeeded', 'waiting']);
+    expect(positionsOf(run.complete('c', { branch: 'approved' }))).toEqual(['flow/j#1']);
   });
 
   test('B11: an approval in a loop pauses again at a position of its own', () => {
@@ -249,6 +289,27 @@ describe('waiting', () => {
 });
 
 describe('failures', () => {
+  test('B08: a join behind two handled failures waits for nothing that is not there', () => {
+    const graph = flow({ s: 'trigger', a: 'task', b: 'task', j: 'task' }, [
+      's > a',
+      's > b',
+      'a > j',
+      'a.error > j',
+      'b > j',
+      'b.error > j',
+    ]);
+    const { run } = started(graph);
+    expect(run.fail('a')).toEqual([]);
+    expect(positionsOf(run.fail('b'))).toEqual(['flow/j#1']);
+    expect(inputOf(run, 'j').inputs.map(({ handle, active }) => [handle, active])).toEqual([
+      ['out', false],
+      ['error', true],
+      ['out', false],
+      ['error', true],
+    ]);
+    expect(run.complete('j')).toMatchObject([{ kind: 'complete' }]);
+  });
+
   test('without a way out a node fails the run, which names it and why', () => {
     const { run } = started(line);
     expect(run.fail('a')).toEqual([
@@ -295,6 +356,27 @@ describe('failures', () => {
       ]);
     }
     expect(run.fail('a')).toMatchObject([{ kind: 'fail' }]);
+  });
+
+  test('a pause that ends in a failure waits no longer', () => {
+    const { run } = started(retrying({ max: 1 }));
+    run.pause('a');
+    expect(statusOf(run, 'a')).toBe('waiting');
+    expect(positionsOf(run.fail('a'))).toEqual(['flow/a#1/2']);
+    expect(statusOf(run, 'a')).toBe('running');
+  });
+
+  test('only the dispatch that was decided begins the retry', () => {
+    const { run } = started(retrying({ max: 2 }));
+    const { position } = run.last('a');
+    const failure = { code: 'X', message: 'm', retryable: true };
+    run.apply(event('node-failed', { nodeId: 'a', position, ...failure }));
+    const before = run.cursor.state();
+    for (const stale of ['flow/a#1', 'flow/a#1/3', 'flow/a#2']) {
+      run.apply(event('node-dispatched', { nodeId: 'a', position: stale }));
+    }
+    expect(run.cursor.state()).toEqual(before);
+    expect(positionsOf(run.turn())).toEqual(['flow/a#1/2']);
   });
 
   test('the defaults of a retry', () => {
