@@ -23,7 +23,7 @@ export interface StorageKitOptions {
   readonly namespace: string;
   readonly policy: RunStoragePolicy;
   readonly knownSecrets: readonly string[];
-  /** The machine's clock, but for `now`, which the kit moves. */
+  /** The machine's timers, but `now` stands still until the kit moves it. */
   readonly clock: Clock;
 }
 
@@ -77,7 +77,7 @@ export class KitBench {
 
   #clock(): Clock {
     const system = createSystemClock();
-    return { ...system, now: () => system.now() + this.#aheadMs };
+    return { ...system, now: () => Date.parse(kitTime) + this.#aheadMs };
   }
 }
 

@@ -95,5 +95,6 @@ function rowOf(stream: MemoryStream): RunIndexRow {
     createdAt: stream.createdAt,
     updatedAt: stream.updatedAt,
     sequence: stream.end,
+    isMarkedDue: stream.due,
   });
 }

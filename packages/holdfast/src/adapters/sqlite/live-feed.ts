@@ -59,7 +59,7 @@ export class LiveFeed {
   /** Tells what an acknowledged append of this storage has added. */
   publish(stream: StreamRef, events: readonly EventEnvelope[]): void {
     for (const each of this.#subscriptions.get(keyOf(stream)) ?? []) {
-      if (!each.reading && events[0]?.sequence === each.delivered + 1) deliver(each, events);
+      if (events[0]?.sequence === each.delivered + 1) deliver(each, events);
       else void this.#catchUp(each);
     }
   }

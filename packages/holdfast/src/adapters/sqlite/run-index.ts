@@ -14,7 +14,7 @@ import type { SqliteRow, SqliteValue } from './sqlite-driver.ts';
 
 /** A row and, of its newest append, the end and the time, which are not written twice. */
 const SELECT = `select run.namespace, run.name, run.graph, run.status, run.wake, run.created,
-    run.compacted, run.updated, newest.seq + newest.n - 1 as last,
+    run.due, run.compacted, run.updated, newest.seq + newest.n - 1 as last,
     cast(substr(newest.body, 2, 20) as integer) as at
   from run left join log newest on newest.id =
     (select id from log where log.run = run.id order by seq desc limit 1)`;
@@ -119,5 +119,6 @@ function rowOf(row: SqliteRow): RunIndexRow {
     createdAt: isoTime(Number(row['created'])),
     updatedAt: isoTime(Number(last < compacted ? row['updated'] : row['at'])),
     sequence: Math.max(last, compacted),
+    isMarkedDue: row['due'] !== 0 && row['due'] !== 0n,
   });
 }

@@ -4,7 +4,7 @@
  * Invariant: `holdfast.db` appears whole or not at all (it is made aside and linked into place), so
  * an empty or cut one is damage and never mistaken for a new store.
  */
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../store/storage-error.ts';
 import { syncDirectory } from './file-sync.ts';
@@ -85,9 +85,7 @@ export function openStoreFile(
   synchronous: 'normal' | 'full',
 ): SqliteConnection {
   const path = join(directory, STORE_FILE);
-  const bytes = sizeOf(path);
-  if (bytes === null) createStoreFile(driver, directory);
-  else if (bytes === 0) throw damaged(path, 'it is empty');
+  if (!existsSync(path)) createStoreFile(driver, directory);
   const connection = driver.open(path);
   try {
     connection.exec('pragma busy_timeout = 0');
@@ -147,15 +145,6 @@ function checkIdentity(connection: SqliteConnection, path: string): void {
     );
   }
   if (version < SCHEMA_VERSION) throw damaged(path, `it has the unknown schema ${version}`);
-}
-
-function sizeOf(path: string): number | null {
-  try {
-    return statSync(path).size;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 function damaged(path: string, what: string): StorageError {
