@@ -13,9 +13,10 @@ export class IndexRow {
   #written: Row | null = null;
   #pending: Row | null = null;
 
-  /** What the store says of the run. */
+  /** What the store says of the run. A mark that outside appends have left is written away. */
   seed(row: RunIndexRow | null): void {
-    this.#written = row === null ? null : { status: row.status, wakeAt: row.wakeAt };
+    const isKnown = row !== null && !row.isMarkedDue;
+    this.#written = isKnown ? { status: row.status, wakeAt: row.wakeAt } : null;
   }
 
   /** What an owner's turn changes in the row, or null. */

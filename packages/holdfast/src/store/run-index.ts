@@ -34,6 +34,8 @@ export interface RunIndexRow {
   readonly updatedAt: IsoTime;
   /** The sequence of the stream's last event. */
   readonly sequence: number;
+  /** Whether an `'end'` append has marked the run due, and no owner has cleared the mark since. */
+  readonly isMarkedDue: boolean;
 }
 
 export interface RunFilter {

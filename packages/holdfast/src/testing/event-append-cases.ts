@@ -230,6 +230,7 @@ export const appendCases: readonly StorageCase[] = [
         createdAt: kitTime,
         updatedAt: kitTime,
         sequence: 2,
+        isMarkedDue: false,
       });
     },
   },
@@ -249,6 +250,7 @@ export const appendCases: readonly StorageCase[] = [
       );
       await eventStore.append(stream, 'end', [kitEvent(2, { id: 'signal' })]);
       expectSame('marked due', (await runIndex.due(kitTime)).length, 1);
+      expectSame('the mark', (await runIndex.get('run-1'))?.isMarkedDue, true);
       const receipt = await eventStore.append(stream, 2, [], { index: { status: 'paused' } });
       expectSame('the end', receipt.sequence, 2);
       expectSame('the status', (await runIndex.get('run-1'))?.status, 'paused');
