@@ -24,7 +24,7 @@ export function loopRegion(graph: FlowGraph, loopId: string): string[] {
   for (let id = found.pop(); id !== undefined; id = found.pop()) {
     if (id === loopId || region.has(id)) continue;
     region.add(id);
-    found.push(...(next.get(id) ?? []));
+    for (const target of next.get(id) ?? []) found.push(target);
   }
   return graph.nodes.map((node) => node.id).filter((id) => region.has(id));
 }

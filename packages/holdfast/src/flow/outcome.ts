@@ -5,14 +5,7 @@
  * signal said no and nothing leads on from there, or when a loop was left in the middle; it is
  * `succeeded` only when no node is left unresolved.
  */
-import {
-  BODY_HANDLE,
-  edgeHandle,
-  type FlowEdge,
-  type FlowGraph,
-  type FlowNode,
-  LOOP_TYPE,
-} from './flow-graph.ts';
+import { BODY_HANDLE, edgeHandle, type FlowGraph, type FlowNode, LOOP_TYPE } from './flow-graph.ts';
 import { clonePlan, type PlanNode, type PlanState, planNode } from './plan-state.ts';
 import { readyNodes } from './ready.ts';
 
@@ -72,14 +65,14 @@ export function planOutcome(graph: FlowGraph, state: PlanState): PlanOutcome {
 
 /** Why a settled plan is rejected, in graph order; causes before what they left unresolved. */
 export function planRejections(graph: FlowGraph, settled: PlanState): readonly PlanRejection[] {
-  const edges = new Map<string, FlowEdge[]>();
+  const connected = new Map<string, Set<string>>();
   for (const edge of graph.edges) {
-    edges.set(edge.source, [...(edges.get(edge.source) ?? []), edge]);
+    const handles = connected.get(edge.source) ?? new Set();
+    connected.set(edge.source, handles.add(edgeHandle(edge)));
   }
   const found = graph.nodes.flatMap((node: FlowNode) => {
     const plan = planNode(settled, node.id);
-    const isConnected = (branch: string) =>
-      (edges.get(node.id) ?? []).some((edge) => edgeHandle(edge) === branch);
+    const isConnected = (branch: string) => connected.get(node.id)?.has(branch) === true;
     const rejection = rejectionOf({ ...plan, type: node.type }, isConnected);
     return rejection === null ? [] : [{ nodeId: node.id, ...rejection }];
   });

@@ -7,6 +7,7 @@ import {
   initPlan,
   isBackEdge,
   isSettled,
+  loopRegion,
   markRunning,
   markWaiting,
   type PlanState,
@@ -285,4 +286,24 @@ describe('topologyKey', () => {
   ])('changes with %s', (_what, changed) => {
     expect(topologyKey(changed)).not.toBe(key);
   });
+});
+
+test('a fan of 150,000 nodes does not exhaust the stack', () => {
+  const width = 150_000;
+  const leaves = Array.from({ length: width }, (_, at) => ({
+    id: `n${at}`,
+    type: 'end',
+    config: {},
+  }));
+  const nodes = [{ id: 's', type: 'trigger', config: {} }, ...leaves];
+  const edges = leaves.map(({ id }) => ({ id, source: 's', target: id, sourceHandle: 'body' }));
+  expect(loopRegion({ nodes, edges }, 's')).toHaveLength(width);
+  const ready = flow({ s: 'trigger' }, []);
+  const graph = {
+    nodes: [...ready.nodes, ...leaves],
+    edges: edges.map(({ sourceHandle: _, ...edge }) => edge),
+  };
+  const plan = initPlan(graph);
+  run(graph, plan, 's');
+  expect(readyNodes(graph, plan).ready).toHaveLength(width);
 });
