@@ -30,7 +30,6 @@ export {
   type RunDefinition,
 } from './executor/run-definition.ts';
 // A host that stays, and proofs about stored runs
-export { type BindRun, type BoundRun, type RunDueOptions, runDue } from './executor/run-due.ts';
 export { localPlan, type StartRunOptions, startRun } from './executor/start-run.ts';
 export { type VerifiedRun, type VerifyRunOptions, verifyRun } from './executor/verify-run.ts';
 // Expressions
@@ -147,7 +146,9 @@ export {
 } from './graph.ts';
 export type { EventEnvelope, NewEvent, StreamRef } from './history/envelope.ts';
 // Runs of this machine
+export type { BoundRun } from './hosts/local/bound-run.ts';
 export { type DrivenRun, type DriveRunOptions, driveRun } from './hosts/local/drive-run.ts';
+export { type BindRun, type RunDueOptions, runDue } from './hosts/local/run-due.ts';
 export { LOCAL_NAMESPACE, type RunFlowOptions, runFlow } from './hosts/local/run-flow.ts';
 export type {
   Memory,

@@ -9,13 +9,13 @@ import { driveToRest } from '../../executor/child-runs.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
 import { createGraphExecutor } from '../../executor/graph-executor.ts';
 import type { LogLine } from '../../executor/options.ts';
-import type { BoundRun } from '../../executor/run-due.ts';
 import { continuation } from '../../executor/run-end.ts';
 import { startRun } from '../../executor/start-run.ts';
 import { currentOwner } from '../../process/owner.ts';
 import type { RunPaused, RunResult } from '../../run/run-result.ts';
 import type { RunStorage } from '../../store/storage.ts';
 import { createSystemClock } from '../../store/system-clock.ts';
+import type { BoundRun } from './bound-run.ts';
 import { type HeldLease, holdLease } from './held-lease.ts';
 
 export interface DriveRunOptions {
@@ -31,6 +31,8 @@ export interface DriveRunOptions {
   /** Told of every run before it is driven: the one named, then those that it continues as. */
   readonly onDriving?: (executor: GraphExecutor) => void | Promise<void>;
   readonly onLog?: (line: LogLine) => void;
+  /** Delays longer than this end the drive with `waiting`; none by default. */
+  readonly maxIdleMs?: number;
 }
 
 /** How a drive came to rest, and of which run this is the result. */
@@ -78,7 +80,7 @@ async function driveOne(
   bound: BoundRun,
   options: DriveRunOptions,
 ): Promise<RunResult> {
-  const { runId, clock = createSystemClock(), onLog } = options;
+  const { runId, clock = createSystemClock(), onLog, maxIdleMs } = options;
   const lease = await holdLease(storage, runId, { owner: currentOwner(), clock });
   const halt = haltOn(lease.lost, options.signal);
   try {
@@ -88,6 +90,7 @@ async function driveOne(
       runId,
       clock,
       lease: lease.grant,
+      maxIdleMs,
       ...(onLog === undefined ? {} : { onLog }),
     });
     await options.onDriving?.(executor);

@@ -7,7 +7,6 @@ import { cloneFrozenJson, type JsonValue } from '../../base/json.ts';
 import { driveToRest } from '../../executor/child-runs.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
 import { createGraphExecutor } from '../../executor/graph-executor.ts';
-import type { BoundRun } from '../../executor/run-due.ts';
 import { continuation } from '../../executor/run-end.ts';
 import { isChildRunId } from '../../executor/run-names.ts';
 import { startRun } from '../../executor/start-run.ts';
@@ -22,6 +21,7 @@ import { defaultStoragePolicy } from '../../store/policy.ts';
 import type { RunIndexRow } from '../../store/run-index.ts';
 import type { RunStorage } from '../../store/storage.ts';
 import { createSystemClock } from '../../store/system-clock.ts';
+import type { BoundRun } from './bound-run.ts';
 import { holdLease } from './held-lease.ts';
 
 export interface RunFlowOptions extends FlowNodesOptions {
