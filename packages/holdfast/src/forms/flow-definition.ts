@@ -1,7 +1,7 @@
 /** What a flow is as a file and as a graph definition, and every way it can be wrong. */
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { checkFlowExpression } from '../expression/issues.ts';
-import type { CanvasPlace, FlowEdge, FlowGraph, FlowNode } from '../flow/flow-graph.ts';
+import type { FlowEdge, FlowGraph, FlowNode } from '../flow/flow-graph.ts';
 import type { GraphIssue as FlowIssue } from '../flow/graph-issue.ts';
 import { validateGraph } from '../flow/validate-graph.ts';
 import type { GraphDefinition } from '../graph/definition.ts';
@@ -19,7 +19,6 @@ export interface FlowFile {
 export type FlowNodeData = {
   readonly type: string;
   readonly config: JsonObject;
-  readonly position?: CanvasPlace;
 };
 
 export type FlowEdgeData = {
@@ -41,7 +40,8 @@ export function flowDefinition(flow: FlowFile): FlowDefinition {
     id: flow.id,
     definitionVersion: flow.version ?? 1,
     data: {},
-    nodes: entriesOf(flow.nodes, ({ id, ...data }: FlowNode) => ({ id, data })),
+    // Where a node stands on the canvas is no part of what runs: moving one changes no digest.
+    nodes: entriesOf(flow.nodes, ({ id, position: _place, ...data }: FlowNode) => ({ id, data })),
     edges: entriesOf(flow.edges, ({ id, source, target, ...data }: FlowEdge) => ({
       id,
       source,
@@ -87,7 +87,7 @@ export function checkFlowGraph(graph: FlowGraph): void {
 }
 
 const DATA_PATH =
-  /^(\/(?:nodes|edges)\/\d+)(\/(?:type|config|position|sourceHandle|targetHandle)\b)/;
+  /^(\/(?:nodes|edges)\/\d+)(\/(?:type|config|sourceHandle|targetHandle)\b)/;
 
 function definitionIssue({ code, path, message }: FlowIssue): GraphIssue {
   return { code, path: path.replace(DATA_PATH, '$1/data$2'), message };
