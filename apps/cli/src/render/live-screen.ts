@@ -1,0 +1,68 @@
+/**
+ * A block of lines at the end of the terminal that is redrawn in place.
+ *
+ * Invariants: a frame is one write, each line of it erased only behind its new text, so nothing
+ * flickers; the cursor is hidden only while a block stands; a frame never is taller than the
+ * screen.
+ */
+import type { Terminal } from '../terminal.ts';
+
+const HIDE_CURSOR = '\u001B[?25l';
+const SHOW_CURSOR = '\u001B[?25h';
+const BEGIN_UPDATE = '\u001B[?2026h';
+const END_UPDATE = '\u001B[?2026l';
+const ERASE_LINE_END = '\u001B[K';
+const ERASE_BELOW = '\u001B[J';
+
+export class LiveScreen {
+  readonly #terminal: Pick<Terminal, 'out' | 'size'>;
+  #shown: readonly string[] = [];
+  #shownWidths: readonly number[] = [];
+
+  constructor(terminal: Pick<Terminal, 'out' | 'size'>) {
+    this.#terminal = terminal;
+  }
+
+  /** Draws a frame over the one before; `widths` are the columns that its lines take. */
+  draw(lines: readonly string[], widths: readonly number[]): void {
+    if (this.#shown.length > 0 && sameLines(lines, this.#shown)) return;
+    const body = lines.map((line) => `${line}${ERASE_LINE_END}\n`).join('');
+    const hide = this.#shown.length === 0 ? HIDE_CURSOR : '';
+    this.#terminal.out(`${BEGIN_UPDATE}${hide}${this.#toTop()}${body}${ERASE_BELOW}${END_UPDATE}`);
+    this.#shown = lines;
+    this.#shownWidths = widths;
+  }
+
+  /** Takes the block away; what is written next stands in its place. */
+  clear(): void {
+    if (this.#shown.length === 0) return;
+    this.#terminal.out(`${this.#toTop()}${ERASE_BELOW}${SHOW_CURSOR}`);
+    this.#forget();
+  }
+
+  /** Leaves the block where it is; what is written next stands below it. */
+  leave(): void {
+    if (this.#shown.length === 0) return;
+    this.#terminal.out(SHOW_CURSOR);
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#shown = [];
+    this.#shownWidths = [];
+  }
+
+  /** The block may have been wrapped by a screen that became narrower since. */
+  #toTop(): string {
+    const { columns } = this.#terminal.size();
+    const height = this.#shownWidths.reduce(
+      (rows, width) => rows + Math.max(1, Math.ceil(width / columns)),
+      0,
+    );
+    return height === 0 ? '\r' : `\r\u001B[${height}A`;
+  }
+}
+
+function sameLines(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((line, index) => line === right[index]);
+}

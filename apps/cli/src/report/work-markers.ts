@@ -1,0 +1,39 @@
+/** TODO and FIXME lines: work that somebody left for later. */
+import { bounded, counted, type Marker, type Markers } from './facts.ts';
+import { gitItems } from './git.ts';
+import type { Repository } from './repository.ts';
+
+const FIRST_MARKERS = 20;
+const MAX_MARKERS = 10_000;
+
+/** Text files only; counting stops at ten thousand lines. */
+export async function workMarkers(of: Repository, signal: AbortSignal): Promise<Markers> {
+  const counts = { TODO: 0, FIXME: 0 };
+  const first: Marker[] = [];
+  if (of.head !== null) {
+    const pattern = ['-e', 'TODO', '-e', 'FIXME'];
+    const args = ['grep', '-I', '-n', '-z', '-w', '--full-name', ...pattern, of.head, '--'];
+    const call = { repository: of.repository, args, signal, allow: [1] };
+    await gitItems(call, '\n', (item) => {
+      const marker = markerOf(item, of.head ?? '');
+      if (marker === null) return true;
+      counts[marker.kind] += 1;
+      // What is wrong comes before what is wanted.
+      if (first.length < FIRST_MARKERS) first.push(marker);
+      return counts.TODO + counts.FIXME < MAX_MARKERS;
+    });
+  }
+  const { TODO: todo, FIXME: fixme } = counts;
+  const atLeast = todo + fixme >= MAX_MARKERS;
+  const summary = `${atLeast ? 'at least ' : ''}${counted(todo, 'TODO')}, ${counted(fixme, 'FIXME')}`;
+  return { todo, fixme, atLeast, first, summary };
+}
+
+/** `<commit>:<path> NUL <line> NUL <text>` */
+function markerOf(item: string, head: string): Marker | null {
+  const [place = '', line = '', text = ''] = item.split('\0');
+  if (!/^\d+$/.test(line)) return null;
+  const kind = /\bFIXME\b/.test(text) ? 'FIXME' : 'TODO';
+  const path = place.startsWith(`${head}:`) ? place.slice(head.length + 1) : place;
+  return { path: bounded(path, 200), line: Number(line), kind, text: bounded(text) };
+}

@@ -1,0 +1,83 @@
+/** The terminal as a port: what commands may do with the world around the process. */
+import process from 'node:process';
+import picocolors from 'picocolors';
+
+export type Colours = ReturnType<typeof picocolors.createColors>;
+
+export interface Terminal {
+  /** A person can be asked: both ends are a terminal. */
+  readonly isInteractive: boolean;
+  /** The output is a terminal that can be redrawn in place. */
+  readonly isLive: boolean;
+  readonly colours: Colours;
+  readonly cwd: string;
+  /** Who answers, unless an option says otherwise. */
+  readonly user: string;
+  /** How this program was called, to be repeated in advice. */
+  readonly program: string;
+  size(): { readonly columns: number; readonly rows: number };
+  now(): number;
+  out(text: string): void;
+  err(text: string): void;
+  readInput(): Promise<string>;
+  onResize(listener: () => void): () => void;
+  /** Ctrl-C or SIGTERM. */
+  onInterrupt(listener: () => void): () => void;
+  /** Ends the process at once. */
+  exit(code: number): never;
+}
+
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The terminal of this process. */
+export function systemTerminal(program: string): Terminal {
+  const { stdin, stdout, stderr, env } = process;
+  const isTerminal = stdout.isTTY === true;
+  swallowBrokenPipes();
+  return {
+    isInteractive: isTerminal && stdin.isTTY === true && env['TERM'] !== 'dumb',
+    isLive: isTerminal && env['TERM'] !== 'dumb',
+    colours: picocolors.createColors(wantsColour(isTerminal)),
+    cwd: process.cwd(),
+    user: env['USER'] ?? env['USERNAME'] ?? env['LOGNAME'] ?? 'cli',
+    program,
+    size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
+    now: () => Date.now(),
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    readInput: async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+      return Buffer.concat(chunks).toString('utf8');
+    },
+    onResize: (listener) => {
+      stdout.on('resize', listener);
+      return () => stdout.off('resize', listener);
+    },
+    onInterrupt: (listener) => {
+      for (const name of INTERRUPTS) process.on(name, listener);
+      return () => {
+        for (const name of INTERRUPTS) process.off(name, listener);
+      };
+    },
+    exit: (code) => process.exit(code),
+  };
+}
+
+/** https://no-color.org: any non-empty value; FORCE_COLOR says the opposite. */
+function wantsColour(isTerminal: boolean): boolean {
+  const { env } = process;
+  if ((env['NO_COLOR'] ?? '') !== '' || process.argv.includes('--no-color')) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0';
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** A reader that went away (`… | head`) ends the output, never the run. */
+function swallowBrokenPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
