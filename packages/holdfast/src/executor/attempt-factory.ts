@@ -34,12 +34,14 @@ export class AttemptFactory {
   readonly #loop: AttemptLoop;
   readonly #host: AttemptHost;
   readonly #screen: SecretScreen | null;
+  readonly #hasChildren: boolean;
 
   constructor(settings: ExecutorSettings, loop: AttemptLoop) {
     this.#settings = settings;
     this.#loop = loop;
     this.#host = this.#createHost();
     this.#screen = SecretScreen.of(settings.storage.knownSecrets);
+    this.#hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
   }
 
   /** The node's binding. Throws `MISSING_NODE_BINDING`. */
@@ -49,6 +51,11 @@ export class AttemptFactory {
     throw new GraphExecutionError('MISSING_NODE_BINDING', `Node ${nodeId} has no binding.`, {
       nodeId,
     });
+  }
+
+  /** Whether an attempt of this run can be a run of its own. */
+  get hasChildren(): boolean {
+    return this.#hasChildren;
   }
 
   /** The run that stands for an attempt of this position, or null when node code does. */

@@ -37,7 +37,7 @@ export class ChildRuns {
     signal: AbortSignal,
   ): Promise<JsonValue | PauseAttempt> {
     const runId = this.idOf(record.position);
-    const executor = await this.open(runId, child);
+    const executor = await this.#open(runId, child);
     this.#live.set(runId, executor);
     try {
       return outcomeOf(await this.#drive(executor, signal), runId);
@@ -46,20 +46,21 @@ export class ChildRuns {
     }
   }
 
-  /** The child's executor: the one that drives it here, or a new one. */
-  async open(runId: string, child: ChildRun): Promise<GraphExecutor> {
+  /** The executor of a child that is stored: the one that drives it here, or a new one. */
+  async openStored(position: string, child: ChildRun): Promise<GraphExecutor | null> {
+    const runId = this.idOf(position);
     const live = this.#live.get(runId);
     if (live !== undefined) return live;
-    const { storage } = this.#settings;
-    if ((await storage.runIndex.get(runId)) === null) {
-      await startRun(storage, { runId, graph: child.graph, input: child.input });
-    }
-    return this.#settings.childExecutor(runId, child);
+    const row = await this.#settings.storage.runIndex.get(runId);
+    return row === null ? null : this.#settings.childExecutor(runId, child);
   }
 
-  /** The live children by run id. */
-  live(): ReadonlyMap<string, GraphExecutor> {
-    return this.#live;
+  async #open(runId: string, child: ChildRun): Promise<GraphExecutor> {
+    const { storage, clock } = this.#settings;
+    if ((await storage.runIndex.get(runId)) === null) {
+      await startRun(storage, { runId, graph: child.graph, input: child.input, clock });
+    }
+    return this.#settings.childExecutor(runId, child);
   }
 
   shutdown(): void {
@@ -74,7 +75,7 @@ export class ChildRuns {
       if (record.pause?.request.kind !== 'child') continue;
       const row = await this.#settings.storage.runIndex.get(this.idOf(record.position));
       const isDue = row?.wakeAt != null && millisecondsOf(row.wakeAt) <= now;
-      if (row?.status !== 'paused' || isDue) ready.push(record.position);
+      if (row?.status !== 'paused' || row.isMarkedDue || isDue) ready.push(record.position);
     }
     return ready;
   }

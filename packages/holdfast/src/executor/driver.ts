@@ -16,6 +16,7 @@ import type { Timer } from '../base/ports.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { PauseView, RunResult } from '../run/run-result.ts';
+import type { RunIndexUpdate } from '../store/run-index.ts';
 import { type Advanced, type AdvanceOptions, advance } from './advance.ts';
 import { AttemptFactory } from './attempt-factory.ts';
 import { CancelPlan } from './cancel-plan.ts';
@@ -34,7 +35,7 @@ import { endPayload, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
 import { openPauses } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
-import { AwaitedItem, type TurnItem } from './turn-item.ts';
+import { AwaitedItem, LookItem, type TurnItem } from './turn-item.ts';
 
 /** A turn stops taking more when its batch has this share of the storage's limit. */
 const BATCH_FILL = 0.5;
@@ -98,10 +99,11 @@ export class Driver {
     return this.#drive !== null;
   }
 
-  /** The fold, brought up to the end of the log when nothing drives it. */
-  async read(): Promise<RunFold> {
-    if (this.#turning || this.isDriving) return this.#fold();
-    return (await this.#openLog()).machine.fold;
+  /** What `select` finds in the run as the log has it, nothing that is not durable. */
+  look<Seen>(select: (fold: RunFold) => Seen): Promise<Seen> {
+    const item = new LookItem(() => select(this.#fold()));
+    this.submit(item);
+    return item.seen;
   }
 
   /** What ends the waits of a node. */
@@ -111,6 +113,7 @@ export class Driver {
 
   /** The child run that owns this run id (itself or a descendant of it), if one is open. */
   async childOwning(runId: string): Promise<OpenChild | null> {
+    if (!runId.startsWith(`${this.#settings.stream.streamId}.`)) return null;
     for (const child of await this.#openChildren()) {
       const { runId: childId } = child.executor;
       if (runId === childId || runId.startsWith(`${childId}.`)) return child;
@@ -122,31 +125,35 @@ export class Driver {
   async childWaitingFor(name: string): Promise<OpenChild | null> {
     const waits = (pause: PauseView) =>
       pause.request.kind === 'signal' && pause.request['name'] === name;
-    const fold = await this.read();
-    if (openPauses(fold).some((pause) => pause.runId === fold.runId && waits(pause))) return null;
+    const waitsHere = (fold: RunFold) =>
+      openPauses(fold).some((pause) => pause.runId === fold.runId && waits(pause));
+    if (!this.#attempts.hasChildren || (await this.look(waitsHere))) return null;
     for (const child of await this.#openChildren()) {
       if ((await child.executor.pauses()).some(waits)) return child;
     }
     return null;
   }
 
-  /** Re-opens a position whose child can go on. */
-  resumeChild(position: string): void {
-    this.submit(
-      new AwaitedItem(512, (batch) => {
-        const record = batch.machine.fold.positions.get(position);
-        if (record?.pause?.request.kind === 'child') writeResumed(batch, record);
-      }),
-    );
+  /** A position's child can go on: its owner re-opens it, now or when it is woken. */
+  async childCanGoOn(position: string): Promise<void> {
+    const item = new AwaitedItem(512, (batch) => {
+      const record = batch.machine.fold.positions.get(position);
+      if (record?.pause?.request.kind !== 'child') return;
+      if (this.isDriving) writeResumed(batch, record);
+      else batch.wakesOwner = true;
+    });
+    this.submit(item);
+    await item.done;
   }
 
   async #openChildren(): Promise<readonly OpenChild[]> {
     const children: OpenChild[] = [];
-    for (const record of (await this.read()).positions.all()) {
+    if (!this.#attempts.hasChildren) return children;
+    for (const record of await this.look((fold) => fold.positions.all())) {
       const child = this.#attempts.childOf(record);
       if (child === null || record.status === 'queued') continue;
-      const executor = await this.children.open(this.children.idOf(record.position), child);
-      children.push({ position: record.position, executor });
+      const executor = await this.children.openStored(record.position, child);
+      if (executor !== null) children.push({ position: record.position, executor });
     }
     return children;
   }
@@ -237,10 +244,7 @@ export class Driver {
   /** False when another append came first. */
   async #commit(log: RunLog, batch: TurnBatch): Promise<boolean> {
     const { fold } = batch.machine;
-    const index =
-      this.#drive === null && !batch.isEmpty
-        ? this.#index.markDue(fold, batch.at)
-        : this.#index.update(fold, batch.at);
+    const index = this.#drive === null ? this.#marked(batch) : this.#index.update(fold, batch.at);
     if (batch.isEmpty && (index === null || batch.expected === 0)) return true;
     try {
       await log.commit(batch, index);
@@ -252,6 +256,12 @@ export class Driver {
       this.#othersWrote(log);
       return false;
     }
+  }
+
+  /** Who does not drive the run changes its row only to wake whoever does. */
+  #marked(batch: TurnBatch): RunIndexUpdate | null {
+    if (batch.isEmpty && !batch.wakesOwner) return null;
+    return this.#index.markDue(batch.machine.fold, batch.at);
   }
 
   async #openLog(): Promise<RunLog> {

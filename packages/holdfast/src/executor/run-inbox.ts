@@ -9,6 +9,7 @@ import { isoTime } from '../base/time.ts';
 import type { EventPayloads } from '../history/catalog.ts';
 import type { NewEvent } from '../history/envelope.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunFold } from '../run/run-fold.ts';
 import { viewRun } from '../views/run-view.ts';
 import { writeAnswer } from './answer-pause.ts';
 import type { Driver } from './driver.ts';
@@ -38,7 +39,7 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Grap
       inbox.signal(name, payload, options.signalId),
     cancel: (options: { readonly by: string; readonly reason: string }) => inbox.cancel(options),
     shutdown: () => driver.shutdown(),
-    pauses: async () => openPauses(await driver.read()),
+    pauses: () => driver.look(openPauses),
     view: () =>
       viewRun(settings.stream.streamId, settings.storage.eventStore.read(settings.stream)),
   });
@@ -59,7 +60,7 @@ class RunInbox {
     const child = await this.#childOf(pauseId);
     if (child !== null) {
       await child.executor.answer(pauseId, answer, { by });
-      this.#goOn(child.position);
+      await this.#driver.childCanGoOn(child.position);
       return;
     }
     await this.#record(answer, (batch) => {
@@ -74,7 +75,7 @@ class RunInbox {
     const child = await this.#childOf(pauseId);
     if (child !== null) {
       await child.executor.reconcile(pauseId, given);
-      this.#goOn(child.position);
+      await this.#driver.childCanGoOn(child.position);
       return;
     }
     const request = cloneFrozenJson<ReconcileRequest>({ ...given, pauseId });
@@ -91,7 +92,7 @@ class RunInbox {
     const child = await this.#driver.childWaitingFor(name);
     if (child !== null) {
       await child.executor.signal(name, payload, { signalId });
-      this.#goOn(child.position);
+      await this.#driver.childCanGoOn(child.position);
       return;
     }
     const at = isoTime(this.#settings.clock.now());
@@ -120,9 +121,10 @@ class RunInbox {
     id: string,
   ): Promise<void> {
     if (this.#driver.isDriving) {
-      await this.#record(null, (batch) => {
-        if (isRepeat(batch, type, payload)) return;
-        batch.write(type, payload, 'payload' in payload ? payload.payload : null, id);
+      const sized = 'payload' in payload ? payload.payload : null;
+      await this.#record(sized, (batch) => {
+        if (isRepeat(batch.machine.fold, type, payload)) return;
+        batch.write(type, payload, sized, id);
         batch.asksDecision = true;
       });
       return;
@@ -135,30 +137,19 @@ class RunInbox {
       timestamp: payload.at,
       payload: cloneFrozenJson(payload),
     };
-    const fold = await this.#driver.read();
-    if (fold.end === null && !isRepeatIn(fold, type, payload)) {
-      await storage.eventStore.append(stream, 'end', [event]);
-    }
+    if (await this.#driver.look((fold) => isRepeat(fold, type, payload))) return;
+    await storage.eventStore.append(stream, 'end', [event]);
   }
 
   #childOf(pauseId: string) {
     const runId = pauseId.slice(0, Math.max(0, pauseId.lastIndexOf('@')));
     return this.#driver.childOwning(runId);
   }
-
-  /** A child that was answered can go on: its parent's position is re-opened. */
-  #goOn(position: string): void {
-    if (this.#driver.isDriving) this.#driver.resumeChild(position);
-  }
 }
 
-type Fold = TurnBatch['machine']['fold'];
-
-function isRepeat(batch: TurnBatch, type: OutsideType, payload: EventPayloads[OutsideType]) {
-  return batch.machine.fold.end !== null || isRepeatIn(batch.machine.fold, type, payload);
-}
-
-function isRepeatIn(fold: Fold, type: OutsideType, payload: EventPayloads[OutsideType]): boolean {
+/** True when the run has ended, or has what is sent already. */
+function isRepeat(fold: RunFold, type: OutsideType, payload: EventPayloads[OutsideType]): boolean {
+  if (fold.end !== null) return true;
   if (type === 'graph:cancel-requested') return fold.cancelRequested !== null;
   return 'signalId' in payload && fold.signals.has(payload.signalId);
 }

@@ -32,6 +32,8 @@ export class TurnBatch {
   readonly launches: LaunchRequest[] = [];
   /** Whether something was written after which the graph is asked again. */
   asksDecision = false;
+  /** Whether whoever drives the run has something to do, although nothing is written. */
+  wakesOwner = false;
   #bytes = 0;
 
   constructor(machine: RunMachine, now: number) {

@@ -18,6 +18,37 @@ export interface TurnItem {
   refused(error: unknown): void;
 }
 
+/** Looks at the run once all that was folded before is durable; records nothing. */
+export class LookItem<Seen> implements TurnItem {
+  readonly bytes = 0;
+  readonly seen: Promise<Seen>;
+  readonly #look: () => Seen;
+  #resolve: (seen: Seen) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(look: () => Seen) {
+    this.#look = look;
+    this.seen = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  write(): void {}
+
+  committed(): void {
+    try {
+      this.#resolve(this.#look());
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  refused(error: unknown): void {
+    this.#reject(error);
+  }
+}
+
 /** An item whose caller waits for a promise. */
 export class AwaitedItem implements TurnItem {
   readonly bytes: number;
