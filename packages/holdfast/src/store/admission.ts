@@ -8,7 +8,7 @@
 import { errorText } from '../base/errors.ts';
 import { boundedIdentifierFault, identifierFault, isStreamName } from '../base/identifier.ts';
 import { cloneFrozenJson, isFrozenJson, type JsonValue } from '../base/json.ts';
-import { truncateText, utf8Length } from '../base/text.ts';
+import { truncateText } from '../base/text.ts';
 import { isIsoTime } from '../base/time.ts';
 import type { RecordedEvent } from '../history/codec.ts';
 import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts';
@@ -258,11 +258,6 @@ function fence(token: unknown): bigint {
     refuse('a fencing token must be a bigint from 0 to 2^63 - 1');
   }
   return token;
-}
-
-/** The size of a JSON value as the policy counts it: the UTF-8 bytes of its JSON text. */
-export function storedBytes(value: JsonValue): number {
-  return utf8Length(JSON.stringify(value));
 }
 
 function refuse(what: string): never {

@@ -86,7 +86,7 @@ export interface StorageCase {
   run(bench: KitBench): Promise<void>;
 }
 
-export const kitNamespace = 'kit';
+const kitNamespace = 'kit';
 export const kitPolicy: RunStoragePolicy = {
   ...defaultStoragePolicy,
   maxEventPayloadBytes: 1024,

@@ -61,7 +61,7 @@ describe.each(factories)('the %s store', (_, factory) => {
     });
   });
 
-  it('B92: NUL is kept in text, half characters and bad names are refused, lists go on', async () => {
+  it('B92: NUL is kept in text, half characters and bad names are refused', async () => {
     await withStorages(factory, 1, async ([storage]) => {
       if (storage === undefined) return;
       await storage.eventStore.append(stream, 0, [event({ output: 'a\0b', error: 'c\u0000' })], {

@@ -174,7 +174,7 @@ describe('writes of a local store', () => {
     expect((await payloadsOf(storage)).length).toBe(2);
   });
 
-  it('of a group that was not committed leave no run behind that others could write to', async () => {
+  it('of a group that was not committed leave no run behind', async () => {
     let full = false;
     const { driver } = watchedDriver((sql) => {
       if (full && sql === 'commit') throw new SqliteFailure('full', 'disk full', null);

@@ -35,23 +35,21 @@ export class MemoryRunIndex implements RunIndex {
   }
 
   async due(now: IsoTime): Promise<readonly RunIndexRow[]> {
-    return this.#open((stream) => isDue(stream, now));
+    return this.#rows((stream) => isDue(stream, now));
   }
 
   async claimable(now: IsoTime): Promise<readonly RunIndexRow[]> {
     const at = millisecondsOf(now);
-    return this.#open((stream) => {
+    return this.#rows((stream) => {
+      if (!isOpen(stream)) return false;
       const key = backingKey(this.#namespace, stream.ref.streamId);
       if (!isLeaseFree(this.#backing.leases.get(key) ?? noLease, at)) return false;
       return stream.index?.status === 'running' || isDue(stream, now);
     });
   }
 
-  #open(wanted: (stream: MemoryStream) => boolean): readonly RunIndexRow[] {
-    return this.#streams()
-      .filter((stream) => isOpen(stream) && wanted(stream))
-      .map(rowOf)
-      .sort(oldestWakeFirst);
+  #rows(wanted: (stream: MemoryStream) => boolean): readonly RunIndexRow[] {
+    return this.#streams().filter(wanted).map(rowOf).sort(oldestWakeFirst);
   }
 
   #streams(): readonly MemoryStream[] {
@@ -67,7 +65,7 @@ function isOpen(stream: MemoryStream): boolean {
 
 function isDue(stream: MemoryStream, now: IsoTime): boolean {
   const wakeAt = stream.index?.wakeAt ?? null;
-  return stream.due || (wakeAt !== null && wakeAt <= now);
+  return (stream.due && isOpen(stream)) || (wakeAt !== null && wakeAt <= now);
 }
 
 function oldestWakeFirst(left: RunIndexRow, right: RunIndexRow): number {

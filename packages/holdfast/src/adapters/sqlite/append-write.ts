@@ -32,9 +32,8 @@ const sql = {
   insertAtEnd: `insert into log(run, seq, n, body)
     select id, 1 + ${END}, ?, ? from run where id = ? and token <= ?
     returning seq`,
-  insertRun: `insert into run(namespace, name, token, created)
-    values(?, ?, ifnull((select fence from lease where namespace = ? and key = ?), 0), ?)
-    returning id`,
+  leaseFence: 'select cast(fence as text) as fence from lease where namespace = ? and key = ?',
+  insertRun: 'insert into run(namespace, name, token, created) values(?, ?, ?, ?) returning id',
   end: `select ${END} as end, cast(token as text) as token from run where id = ?`,
   raiseToken: 'update run set token = ? where id = ? and token < ?',
   markDue: 'update run set due = 1 where id = ? and due = 0',
@@ -139,13 +138,15 @@ export class AppendWrite implements Write<Appended> {
   }
 
   #createRun(database: Database): number {
-    const { stream, expected, events } = this.#append;
-    const first = events[0];
-    if (expected !== 0 || first === undefined) throw sequenceConflict(stream, expected, 0);
+    const { stream, expected, events, fence } = this.#append;
     const { namespace, streamId } = stream;
-    const row = database
-      .statement(sql.insertRun)
-      .get(namespace, streamId, namespace, streamId, Date.parse(first.timestamp));
+    const lease = database.statement(sql.leaseFence).get(namespace, streamId);
+    const token = BigInt(String(lease?.['fence'] ?? 0));
+    if (fence !== null && fence < token) throw staleFence(stream, fence, token);
+    const [first] = events;
+    if (expected !== 0 || first === undefined) throw sequenceConflict(stream, expected, 0);
+    const created = Date.parse(first.timestamp);
+    const row = database.statement(sql.insertRun).get(namespace, streamId, token, created);
     return Number(row?.['id']);
   }
 

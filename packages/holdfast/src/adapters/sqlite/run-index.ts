@@ -23,7 +23,9 @@ const OLDEST_WAKE_FIRST = 'order by ifnull(run.wake, -9e18), run.name';
 
 const sql = {
   get: `${SELECT} where run.namespace = ? and run.name = ? and run.status is not null`,
-  due: `${SELECT} where ${OPEN} and (run.due = 1 or run.wake <= ?) ${OLDEST_WAKE_FIRST}`,
+  due: `${SELECT} where run.namespace = ? and run.status is not null
+    and (run.wake <= ? or (run.due = 1 and run.status in ('running', 'paused')))
+    ${OLDEST_WAKE_FIRST}`,
   claimable: `${SELECT} where ${OPEN}
     and (run.status = 'running' or run.due = 1 or run.wake <= ?)
     and not exists (select 1 from lease where lease.namespace = run.namespace
