@@ -4,6 +4,7 @@
  */
 import { branchesOf, compileTopology, type FlowGraph, PlanCursor } from 'holdfast/flow';
 import { randomFlow } from 'holdfast/testing';
+import { heapMb } from './memory.ts';
 
 export interface PlannerFigures {
   readonly nodes: number;
@@ -16,7 +17,7 @@ export interface PlannerFigures {
   /** Compilation and planning together; `coldMs` is the first round. */
   readonly totalMs: number;
   readonly coldMs: number;
-  /** What topology and plan keep alive; 0 where the collector cannot be asked (`--expose-gc`). */
+  /** What topology and plan keep alive. */
   readonly heapBytes: number;
 }
 
@@ -75,10 +76,10 @@ function measureRound(graph: FlowGraph, seed: number): Round {
 
 function measureHeap(graph: FlowGraph, seed: number): number {
   const choose = choicesByIndex(graph, seed);
-  const before = heapUsed();
+  const before = heapMb();
   const cursor = new PlanCursor(compileTopology(graph));
   planAll(cursor, choose);
-  const bytes = heapUsed() - before;
+  const bytes = (heapMb() - before) * 1024 * 1024;
   return cursor.count('running') > 0 ? 0 : Math.max(0, bytes);
 }
 
@@ -112,12 +113,4 @@ function planAll(cursor: PlanCursor, choose: Choose): number {
     else cursor.completeNode(node, choose(node, cursor.runs(node)));
     completions += 1;
   }
-}
-
-function heapUsed(): number {
-  const collect = (globalThis as { gc?: () => void }).gc;
-  if (collect === undefined) return 0;
-  collect();
-  const { heapUsed: objects, arrayBuffers } = process.memoryUsage();
-  return objects + arrayBuffers;
 }

@@ -1,5 +1,11 @@
 /** The door `holdfast/testing`: kits, fakes and generators. */
 
+// The parts of the local storage that tests and benches replace or use by themselves
+export type { FileSync } from './adapters/sqlite/file-sync.ts';
+export { loadSqliteDriver } from './adapters/sqlite/load-driver.ts';
+export type { SqliteConnection, SqliteDriver } from './adapters/sqlite/sqlite-driver.ts';
+export { createSqliteRunStorage, type SqliteParts } from './adapters/sqlite/storage.ts';
+
 // The graph-type kit
 export { defineGraphDefinition } from './graph/definition.ts';
 // The store kits
