@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   approval,
   condition,
+  continueAsNew,
   defineFlow,
   type JsonValue,
   loop,
@@ -100,6 +101,27 @@ describe('runFlow', () => {
     await runFlow(flow, null, { directory });
     const { nodes } = await runFlow(flow, null, { directory });
     expect(nodes.n).toBe(2);
+  });
+
+  test('a flow that continues as new goes on until a run ends', async () => {
+    const seen: number[] = [];
+    const flow = defineFlow({
+      id: 'count-down',
+      nodes: {
+        see: task(({ input }: TaskInput<number>) => void seen.push(input)),
+        more: condition('input > 1'),
+        again: continueAsNew('{{ input - 1 }}'),
+        done: task(() => 'done'),
+      },
+      edges: [
+        ['see', 'more'],
+        ['more.true', 'again'],
+        ['more.false', 'done'],
+      ],
+    });
+    const { nodes } = await runFlow(flow, 3, { directory });
+    expect(nodes.done).toBe('done');
+    expect(seen).toEqual([3, 2, 1]);
   });
 
   test('a failed flow rejects with the code of the flow and names the node', async () => {

@@ -152,6 +152,9 @@ describe.each(factories)('the %s store', (_, factory) => {
       await eventStore.append(target('ended'), 0, [event(1)], {
         index: { status: 'complete', wakeAt: at(0) },
       });
+      // It has ended, but the run that it continues as is not stored yet.
+      expect(await due(2)).toEqual(['ended']);
+      await eventStore.append(target('ended'), 1, [], { index: { wakeAt: null } });
       expect([await due(2), await due(3), await due(10)]).toEqual([[], ['soon'], ['soon', 'late']]);
       await eventStore.append(target('never'), 'end', [event('hello', { id: 'signal' })]);
       expect(await due(3)).toEqual(['never', 'soon']);

@@ -3,14 +3,12 @@
  * somebody answers and the runs that it continues as.
  */
 import { HoldfastError } from '../../base/errors.ts';
-import type { JsonValue } from '../../base/json.ts';
 import type { Clock } from '../../base/ports.ts';
 import { driveToRest } from '../../executor/child-runs.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
 import { createGraphExecutor } from '../../executor/graph-executor.ts';
 import type { LogLine } from '../../executor/options.ts';
-import { continuation } from '../../executor/run-end.ts';
-import { startRun } from '../../executor/start-run.ts';
+import { startSuccessor } from '../../executor/successor.ts';
 import { currentOwner } from '../../process/owner.ts';
 import type { RunPaused, RunResult } from '../../run/run-result.ts';
 import type { RunStorage } from '../../store/storage.ts';
@@ -55,24 +53,16 @@ export async function driveRun(
   bound: BoundRun,
   options: DriveRunOptions,
 ): Promise<DrivenRun> {
+  const { clock = createSystemClock() } = options;
   let { runId } = options;
   for (;;) {
-    const result = await driveOne(storage, bound, { ...options, runId });
-    const next = result.kind === 'complete' ? continuation(result.output) : null;
+    const result = await driveOne(storage, bound, { ...options, runId, clock });
+    if (result.kind !== 'complete') return { runId, result };
+    const { output } = result;
+    const next = await startSuccessor(storage, { runId, graph: bound.graph, output, clock });
     if (next === null) return { runId, result };
-    await startOnce(storage, bound, next);
-    runId = next.runId;
+    runId = next;
   }
-}
-
-/** Stores the run that another continues as, unless that was done before. */
-async function startOnce(
-  storage: RunStorage,
-  { graph }: BoundRun,
-  next: { readonly runId: string; readonly input: JsonValue },
-): Promise<void> {
-  if ((await storage.runIndex.get(next.runId)) !== null) return;
-  await startRun(storage, { ...next, graph });
 }
 
 async function driveOne(

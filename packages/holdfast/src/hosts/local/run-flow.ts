@@ -4,10 +4,7 @@ import { digestJson } from '../../base/digest.ts';
 import { isErrorCode } from '../../base/error-codes.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import { cloneFrozenJson, type JsonValue } from '../../base/json.ts';
-import { driveToRest } from '../../executor/child-runs.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
-import { createGraphExecutor } from '../../executor/graph-executor.ts';
-import { continuation } from '../../executor/run-end.ts';
 import { isChildRunId } from '../../executor/run-names.ts';
 import { startRun } from '../../executor/start-run.ts';
 import { flowGraphType } from '../../forms/flow.ts';
@@ -15,14 +12,11 @@ import { flowDefinition } from '../../forms/flow-definition.ts';
 import { compileGraph } from '../../graph/compile.ts';
 import type { CodeNodes, DefinedFlow, FlowOutput } from '../../nodes/flow/define-flow.ts';
 import { type FlowNodesOptions, flowNodes } from '../../nodes/flow/flow-nodes.ts';
-import { currentOwner } from '../../process/owner.ts';
-import type { PauseView, RunResult } from '../../run/run-result.ts';
+import type { PauseView, RunPaused } from '../../run/run-result.ts';
 import { defaultStoragePolicy } from '../../store/policy.ts';
-import type { RunIndexRow } from '../../store/run-index.ts';
 import type { RunStorage } from '../../store/storage.ts';
-import { createSystemClock } from '../../store/system-clock.ts';
 import type { BoundRun } from './bound-run.ts';
-import { holdLease } from './held-lease.ts';
+import { type DrivenRun, type DriveRunOptions, driveRun } from './drive-run.ts';
 
 export interface RunFlowOptions extends FlowNodesOptions {
   /** Where runs are stored; `.holdfast` by default. */
@@ -64,30 +58,30 @@ export async function runFlow<Nodes extends CodeNodes>(
     policy: defaultStoragePolicy,
   });
   try {
-    return (await runStored(storage, bound, { input, options })) as unknown as FlowOutput<Nodes>;
+    const runId = await openRunOf(storage, bound, cloneFrozenJson(input));
+    const driven = await driveRun(storage, bound, { runId, ...driveOptions(options) });
+    return outputOf(driven) as unknown as FlowOutput<Nodes>;
   } finally {
     await storage.close();
   }
 }
 
-interface FlowCall {
-  readonly input: JsonValue;
-  readonly options: RunFlowOptions;
+function driveOptions({ signal, onPause }: RunFlowOptions): Omit<DriveRunOptions, 'runId'> {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onPause === undefined ? {} : { onPaused: (paused, run) => askAll(paused, run, onPause) }),
+  };
 }
 
-/** Goes on with the run and with those that it continues as. */
-async function runStored(storage: RunStorage, bound: BoundRun, call: FlowCall): Promise<JsonValue> {
-  let runId = await openRunOf(storage, bound, cloneFrozenJson(call.input));
-  for (;;) {
-    const result = await driveOne(storage, bound, { runId, options: call.options });
-    if (result.kind !== 'complete') throw notComplete(runId, result);
-    const next = continuation(result.output);
-    if (next === null) return result.output;
-    runId = next.runId;
-    if ((await storage.runIndex.get(runId)) === null) {
-      await startRun(storage, { runId, graph: bound.graph, input: next.input });
-    }
-  }
+/** True when at least one pause was answered. */
+async function askAll(
+  { pauses }: RunPaused,
+  executor: GraphExecutor,
+  onPause: NonNullable<RunFlowOptions['onPause']>,
+): Promise<boolean> {
+  let answered = false;
+  for (const pause of pauses) answered = (await onPause(pause, executor)) || answered;
+  return answered;
 }
 
 /** The newest unfinished run of this flow and input, or a new one. */
@@ -97,27 +91,13 @@ async function openRunOf(storage: RunStorage, bound: BoundRun, input: JsonValue)
   const own = runs.filter(({ runId }) => !isChildRunId(runId));
   const open = own.find(({ status }) => status === 'running' || status === 'paused');
   if (open !== undefined) return open.runId;
-  const unfollowed = await unfollowedSuccessor(storage, bound, own);
-  if (unfollowed !== null) return unfollowed;
+  // A kill between a run's end and its successor's start leaves the ended run due.
+  const [newest] = own;
+  if (newest?.status === 'complete' && newest.wakeAt !== null) return newest.runId;
   const numbers = own.map(({ runId }) => Number.parseInt(runId.slice(runIdPrefix.length), 10));
   const runId = `${runIdPrefix}${Math.max(0, ...numbers) + 1}`;
   await startRun(storage, { runId, graph: bound.graph, input });
   return runId;
-}
-
-/** A kill between a run's end and its successor's start: that successor is the open run. */
-async function unfollowedSuccessor(
-  storage: RunStorage,
-  bound: BoundRun,
-  [newest]: readonly RunIndexRow[],
-): Promise<string | null> {
-  if (newest?.status !== 'complete' || newest.wakeAt === null) return null;
-  const executor = await createGraphExecutor({ ...bound, storage, runId: newest.runId });
-  const result = await executor.run();
-  const next = result.kind === 'complete' ? continuation(result.output) : null;
-  if (next === null) return null;
-  await startRun(storage, { runId: next.runId, graph: bound.graph, input: next.input });
-  return next.runId;
 }
 
 function prefixOf(bound: BoundRun, input: JsonValue): string {
@@ -127,54 +107,17 @@ function prefixOf(bound: BoundRun, input: JsonValue): string {
   return `${/^[A-Za-z0-9]/.test(name) ? name : `flow${name}`}-${key}-`;
 }
 
-async function driveOne(
-  storage: RunStorage,
-  bound: BoundRun,
-  call: { readonly runId: string; readonly options: RunFlowOptions },
-): Promise<RunResult> {
-  const clock = createSystemClock();
-  const { runId, options } = call;
-  const lease = await holdLease(storage, runId, { owner: currentOwner(), clock });
-  const halt = new AbortController();
-  const stop = () => halt.abort();
-  options.signal?.addEventListener('abort', stop, { once: true });
-  lease.lost.addEventListener('abort', stop, { once: true });
-  if (options.signal?.aborted === true) stop();
-  try {
-    const executor = await createGraphExecutor({ ...bound, storage, runId, lease: lease.grant });
-    return await driveThroughPauses(executor, options, halt.signal);
-  } finally {
-    options.signal?.removeEventListener('abort', stop);
-    await lease.release();
-  }
-}
-
-/** Drives on for as long as somebody answers. */
-async function driveThroughPauses(
-  executor: GraphExecutor,
-  options: RunFlowOptions,
-  signal: AbortSignal,
-): Promise<RunResult> {
-  for (;;) {
-    const result = await driveToRest(executor, signal);
-    if (result.kind !== 'pause' || options.onPause === undefined) return result;
-    let answered = false;
-    for (const pause of result.pauses) {
-      answered = (await options.onPause(pause, executor)) || answered;
-    }
-    if (!answered) return result;
-  }
-}
-
-function notComplete(runId: string, result: Exclude<RunResult, { kind: 'complete' }>): Error {
+/** The output of a complete run; anything else is thrown. */
+function outputOf({ runId, result }: DrivenRun): JsonValue {
+  if (result.kind === 'complete') return result.output;
   if (result.kind === 'fail') {
     const details = { runId, failureCode: result.code };
     const code = isErrorCode(result.code) ? result.code : 'NODE_FAILED';
-    return new HoldfastError(code, `Run ${runId} failed: ${result.message}`, details);
+    throw new HoldfastError(code, `Run ${runId} failed: ${result.message}`, details);
   }
   const pauses = result.kind === 'pause' ? result.pauses : [];
   const ids = pauses.map(({ pauseId }) => pauseId).join(', ');
-  return new HoldfastError(
+  throw new HoldfastError(
     'FLOW_PAUSED',
     `Run ${runId} is paused${ids === '' ? '' : `; open: ${ids}`}. Answer it, then call again.`,
     { runId, pauses },
