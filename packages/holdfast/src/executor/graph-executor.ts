@@ -1,15 +1,16 @@
 /** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
 import type { NodeBinding, NodeBindings } from '../attempt/binding.ts';
-import type { Clock } from '../base/ports.ts';
+import type { Clock, Ids } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { Memory } from '../memory/memory.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
+import { hashText } from '../store/host-hash.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createSystemClock } from '../store/system-clock.ts';
+import { createSystemIds } from '../store/system-ids.ts';
 import { Driver } from './driver.ts';
 import type { GraphExecutor } from './executor.ts';
-import { hashText } from './hash-text.ts';
 import { checkedOptions } from './option-check.ts';
 import type { ExecutorSettings, LogLine } from './options.ts';
 import {
@@ -30,6 +31,8 @@ export interface GraphExecutorOptions {
   readonly nodes: NodeBindings;
   readonly bindings?: { readonly memory?: Memory };
   readonly clock?: Clock;
+  /** Where the mark of this executor comes from; random by default. */
+  readonly ids?: Ids;
   /** The lease under which this process drives the run; its token goes with every append. */
   readonly lease?: LeaseGrant;
   /** How many attempts may be in flight at once; 64 by default. */
@@ -57,6 +60,9 @@ export function createGraphExecutor(options: GraphExecutorOptions): Promise<Grap
   return assembleExecutor(options, { snapshotTailEvents: SNAPSHOT_TAIL_EVENTS });
 }
 
+/** A mark this long tells any two owners of one run apart, and costs little in each append. */
+const WRITER_LENGTH = 13;
+
 /** What only tests change: to see in short runs what happens in long ones. */
 export type ExecutorTuning = Pick<ExecutorSettings, 'snapshotTailEvents'>;
 
@@ -69,7 +75,7 @@ export async function assembleExecutor(
   const { runId, graph, storage } = options;
   const { definition } = await readRunStart(storage, runId);
   refuseOtherGraph(runId, graph, definition);
-  const { clock = createSystemClock(), lease, bindings } = options;
+  const { clock = createSystemClock(), ids = createSystemIds(), lease, bindings } = options;
   const settings: ExecutorSettings = {
     stream: streamOf(storage, runId),
     graph,
@@ -80,6 +86,7 @@ export async function assembleExecutor(
     clock,
     hash: hashText,
     fence: lease?.fence ?? null,
+    writer: ids.next().slice(0, WRITER_LENGTH),
     ...checked,
     ...tuning,
     onLog: options.onLog ?? (() => {}),

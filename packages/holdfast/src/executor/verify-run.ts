@@ -10,8 +10,8 @@ import type { StreamRef } from '../history/envelope.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { type RunEnd, type TypedEvent, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
+import { hashText } from '../store/host-hash.ts';
 import type { RunStorage } from '../store/storage.ts';
-import { hashText } from './hash-text.ts';
 import { loadRunDefinition, mismatch, streamOf } from './run-definition.ts';
 import { resultOf } from './run-end.ts';
 

@@ -5,6 +5,7 @@
 import { decodeBatch, encodeBatch } from '../../history/codec.ts';
 import type { EventEnvelope, StreamRef } from '../../history/envelope.ts';
 import { type AdmittedAppend, envelopeOf } from '../../store/admission.ts';
+import { hashText } from '../../store/host-hash.ts';
 import {
   duplicateEventId,
   isSameBatch,
@@ -15,7 +16,6 @@ import {
 import type { Snapshot } from '../../store/snapshot-store.ts';
 import { StorageError } from '../../store/storage-error.ts';
 import type { Database } from './database.ts';
-import { hashText } from './hash.ts';
 import type { Write } from './write-queue.ts';
 
 /** Passes every fence check. */

@@ -12,8 +12,8 @@ import type {
   ArtifactStore,
   NewArtifact,
 } from '../../store/artifact-store.ts';
+import { hashArtifact } from '../../store/host-hash.ts';
 import type { Database } from './database.ts';
-import { hashArtifact } from './hash.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 const sql = {

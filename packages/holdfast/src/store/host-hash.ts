@@ -1,6 +1,6 @@
 /** The host's own SHA-256, ten times faster than the portable one. */
 import { createHash, hash } from 'node:crypto';
-import type { HashText } from '../../base/digest.ts';
+import type { HashText } from '../base/digest.ts';
 
 /** SHA-256 of text as 64 hex digits. */
 export const hashText: HashText = (text) => hash('sha256', text, 'hex');
