@@ -45,7 +45,9 @@ export function writeDecision(batch: TurnBatch, limits: DecisionLimits): Decisio
   const terminal = terminalOf(commands, machine.fold);
   if (terminal !== null) return terminal;
   const dispatches = commands.filter((command) => command.kind === 'dispatch');
-  if (dispatches.length === 0) return emptyDecision(machine.fold);
+  if (dispatches.length === 0 || saysAgain(dispatches, machine)) {
+    return emptyDecision(machine.fold);
+  }
   refuseRepeats(dispatches, machine.fold);
   if (machine.fold.dispatches + dispatches.length > limits.maxDispatches) {
     return budgetStop(machine.fold, limits, dispatches.length);
@@ -76,6 +78,13 @@ function emptyDecision(fold: RunFold): Decision {
       'and nothing is in flight: it would wait for ever.',
     { sequence: fold.sequence },
   );
+}
+
+/** A graph that takes no notice of a signal decides once more what is in flight: nothing new. */
+function saysAgain(dispatches: readonly DispatchCommand[], machine: TurnBatch['machine']): boolean {
+  if (!machine.isOnlySignalled) return false;
+  const { positions } = machine.fold;
+  return dispatches.every(({ position }) => positions.get(position) !== undefined);
 }
 
 function refuseRepeats(dispatches: readonly DispatchCommand[], fold: RunFold): void {

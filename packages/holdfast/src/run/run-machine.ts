@@ -27,6 +27,7 @@ export interface SavedMachine extends JsonObject {
   readonly fold: JsonObject;
   readonly cursor: JsonValue;
   readonly askedAt: number;
+  readonly outcomeAt: number;
   readonly decidedAt: number;
 }
 
@@ -36,8 +37,9 @@ export class RunMachine {
   readonly #cursor: GraphCursor<unknown>;
   readonly #digest: MerkleDigest;
   #decision: DecisionCheck | null = null;
-  /** The sequence of the last event after which the graph is asked. */
+  /** The sequence of the last event after which the graph is asked, and of the last but signals. */
   #askedAt = 0;
+  #outcomeAt = 0;
   /** The `decidedAt` of the last dispatch that was recorded. */
   #decidedAt = 0;
 
@@ -47,6 +49,7 @@ export class RunMachine {
     this.fold = new RunFold(options.runId, saved === null ? null : savedFold(saved));
     this.#cursor = options.graph.open(saved?.cursor);
     this.#askedAt = saved?.askedAt ?? 0;
+    this.#outcomeAt = saved?.outcomeAt ?? 0;
     this.#decidedAt = saved?.decidedAt ?? 0;
   }
 
@@ -56,6 +59,11 @@ export class RunMachine {
    */
   get isDecided(): boolean {
     return this.#decidedAt > 0 && this.#decidedAt >= this.#askedAt;
+  }
+
+  /** True when nothing but signals has come since a decision was recorded. */
+  get isOnlySignalled(): boolean {
+    return !this.isDecided && this.#decidedAt > 0 && this.#decidedAt >= this.#outcomeAt;
   }
 
   /** Folds one event of the stream. Throws `INVALID_EVENT`, `DETERMINISM_VIOLATION`. */
@@ -79,7 +87,10 @@ export class RunMachine {
   #fold(event: TypedEvent, input: JsonValue): void {
     this.fold.apply(event, input);
     if (event.type === 'graph:node-dispatched') this.#decidedAt = event.payload.decidedAt;
-    else if (asksDecision(event)) this.#askedAt = event.sequence;
+    else if (asksDecision(event)) {
+      this.#askedAt = event.sequence;
+      if (event.type !== 'graph:signal-received') this.#outcomeAt = event.sequence;
+    }
     const { reduced, version } = eventCatalog[event.type];
     if (!reduced) return;
     const payload = event.payload as unknown as JsonValue;
@@ -113,6 +124,7 @@ export class RunMachine {
       fold: this.fold.save() as unknown as JsonObject,
       cursor: this.#cursor.save(),
       askedAt: this.#askedAt,
+      outcomeAt: this.#outcomeAt,
       decidedAt: this.#decidedAt,
     };
   }
