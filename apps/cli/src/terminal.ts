@@ -1,4 +1,5 @@
 /** The terminal as a port: what commands may do with the world around the process. */
+import { userInfo } from 'node:os';
 import process from 'node:process';
 import picocolors from 'picocolors';
 
@@ -39,7 +40,7 @@ export function systemTerminal(program: string): Terminal {
     isLive: isTerminal && env['TERM'] !== 'dumb',
     colours: picocolors.createColors(wantsColour(isTerminal)),
     cwd: process.cwd(),
-    user: env['USER'] ?? env['USERNAME'] ?? env['LOGNAME'] ?? 'cli',
+    user: userName(),
     program,
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     now: () => Date.now(),
@@ -79,5 +80,14 @@ function swallowBrokenPipes(): void {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
     });
+  }
+}
+
+/** A container may have no name for its user. */
+function userName(): string {
+  try {
+    return userInfo().username || 'cli';
+  } catch {
+    return 'cli';
   }
 }

@@ -1,9 +1,10 @@
 /** `holdfast graph FLOW`: the flow as a Mermaid chart, or as JSON. */
 import path from 'node:path';
-import { compileGraph, type FlowFile, flowDefinition, flowGraphType } from 'holdfast';
+import type { FlowFile } from 'holdfast';
 import { edgeHandle, isBackEdge } from 'holdfast/flow';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { exitCodes } from '../exit-code.ts';
+import { requireSoundFlow } from '../flow-file/check-flow.ts';
 import { readFlowOnly } from '../flow-file/load-flow.ts';
 import { flowLayout } from '../render/flow-layout.ts';
 import { flowMermaid } from '../render/mermaid.ts';
@@ -20,7 +21,7 @@ export const addGraphCommand: AddCommand = (program, ports, finish) => {
 
 export async function drawGraph({ terminal }: CliPorts, flowPath: string): Promise<CommandResult> {
   const flow = await readFlowOnly(path.resolve(terminal.cwd, flowPath));
-  compileGraph(flowGraphType, flowDefinition(flow));
+  requireSoundFlow(flow, flowPath);
   return { exitCode: exitCodes.complete, document: chart(flow), text: flowMermaid(flow) };
 }
 

@@ -7,6 +7,7 @@ import { driveSession } from '../drive/drive-session.ts';
 import { type Store, withStore } from '../drive/open-store.ts';
 import { personAnswerer } from '../drive/person-answerer.ts';
 import { haltedAsResult, runReport } from '../drive/run-report.ts';
+import { requireSoundFlow } from '../flow-file/check-flow.ts';
 import { functionsOf, type LoadedFlow, loadFlow } from '../flow-file/load-flow.ts';
 import { readJsonArgument } from '../flow-file/read-json.ts';
 import { freshRunId, requireRunId } from '../flow-file/run-id.ts';
@@ -53,6 +54,7 @@ export async function runFlowFile(
   const input = await readJsonArgument(options.input ?? '{}', '--input', terminal);
   const module = absolute(terminal.cwd, options.module);
   const loaded = await loadFlow(path.resolve(terminal.cwd, flowPath), { module });
+  requireSoundFlow(loaded.flow, flowPath);
   const bound = bindFlow(loaded.flow, functionsOf(loaded), loaded.flows);
   const directory = directoryOf(ports, options);
   return withStore(directory, async (store) => {

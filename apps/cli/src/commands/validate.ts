@@ -1,16 +1,10 @@
 /** `holdfast validate FLOW`: everything that is wrong with a flow, and nothing is run. */
 import path from 'node:path';
-import {
-  compileGraph,
-  type FlowFile,
-  flowDefinition,
-  flowGraphType,
-  GraphValidationError,
-} from 'holdfast';
-import { checkFlowExpression, validateGraph } from 'holdfast/flow';
+import type { FlowFile } from 'holdfast';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { absolute } from '../drive/bind-run.ts';
 import { exitCodes } from '../exit-code.ts';
+import { type FlowIssues, flowIssues } from '../flow-file/check-flow.ts';
 import { functionNames, type LoadedFlow, loadFlow } from '../flow-file/load-flow.ts';
 import { issueLines, type ShownIssue } from '../render/error-text.ts';
 import { printable } from '../render/printable.ts';
@@ -53,28 +47,9 @@ export async function validateFlowFile(
   };
 }
 
-interface Checked {
-  readonly errors: readonly ShownIssue[];
-  readonly warnings: readonly ShownIssue[];
-}
-
-function checkFlow(loaded: LoadedFlow): Checked {
-  const found = validateGraph(loaded.flow, { checkExpression: checkFlowExpression });
-  const errors: ShownIssue[] = [...found.errors];
-  if (errors.length === 0) errors.push(...definitionErrors(loaded.flow));
-  if (errors.length === 0) errors.push(...functionErrors(loaded));
-  return { errors, warnings: found.warnings };
-}
-
-/** What only the graph contract refuses, such as the flow's own id and version. */
-function definitionErrors(flow: FlowFile): readonly ShownIssue[] {
-  try {
-    compileGraph(flowGraphType, flowDefinition(flow));
-    return [];
-  } catch (error) {
-    if (error instanceof GraphValidationError) return error.issues;
-    throw error;
-  }
+function checkFlow(loaded: LoadedFlow): FlowIssues {
+  const { errors, warnings } = flowIssues(loaded.flow);
+  return { errors: errors.length === 0 ? functionErrors(loaded) : errors, warnings };
 }
 
 function functionErrors({ flow, module }: LoadedFlow): readonly ShownIssue[] {

@@ -29,7 +29,8 @@ export function isModuleFile(file: string): boolean {
  * Throws `FILE_UNREADABLE`, `TYPESCRIPT_UNSUPPORTED`, `MODULE_FAILED`.
  */
 export async function loadModule(file: string): Promise<LoadedModule> {
-  if (!existsSync(file)) throw unreadable(file, 'The module', { code: 'ENOENT' });
+  if (!existsSync(file))
+    throw unreadable(file, 'The module', Object.assign(new Error('missing'), { code: 'ENOENT' }));
   const exported = await importFile(file);
   const functions: Record<string, FlowFunctions[string]> = {};
   const flows: DefinedFlow[] = [];
@@ -81,7 +82,7 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
 async function typeScriptLoader(file: string): Promise<() => void | Promise<void>> {
   if ('typescript' in process.features && process.features.typescript) return () => {};
   for (const from of [file, import.meta.url]) {
-    const api = resolveFrom(from, 'tsx/esm/api');
+    const api = tsxApi(from);
     if (api === null) continue;
     const { register } = (await import(pathToFileURL(api).href)) as {
       readonly register: () => () => Promise<void>;
@@ -96,10 +97,18 @@ async function typeScriptLoader(file: string): Promise<() => void | Promise<void
   );
 }
 
-function resolveFrom(from: string, specifier: string): string | null {
+/** The file behind `tsx/esm/api` for an import; `require.resolve` would answer with another. */
+function tsxApi(from: string): string | null {
   try {
-    return createRequire(from).resolve(specifier);
+    const require = createRequire(from);
+    const manifest = require.resolve('tsx/package.json');
+    const { exports } = require(manifest) as { readonly exports: TsxExports };
+    return path.join(path.dirname(manifest), exports['./esm/api'].import.default);
   } catch {
     return null;
   }
+}
+
+interface TsxExports {
+  readonly './esm/api': { readonly import: { readonly default: string } };
 }

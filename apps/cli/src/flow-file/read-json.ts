@@ -60,7 +60,11 @@ export async function readJsonArgument(
   const file = path.resolve(terminal.cwd, given);
   if (existsSafely(file)) return readJsonFile(file, `${option} names the file`);
   if (/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(given)) return parseJson(given, option);
-  throw unreadable(given, `${option} is neither JSON nor a file;`, { code: 'ENOENT' });
+  throw new HoldfastError(
+    'FILE_UNREADABLE',
+    `${option}: ${JSON.stringify(given.slice(0, 200))} is neither JSON nor the name of a file.`,
+    { file: given.slice(0, 200) },
+  );
 }
 
 function existsSafely(file: string): boolean {

@@ -23,6 +23,7 @@ export class LiveTree implements Presenter {
   #hint = 'Ctrl-C lets what runs finish, then stops; the same command goes on.';
   #isOver = false;
   #frame = 0;
+  readonly #hidden = new Set<string>();
   #timer: ReturnType<typeof setInterval> | null = null;
   #stopResize: () => void = () => {};
 
@@ -37,13 +38,17 @@ export class LiveTree implements Presenter {
     if (this.#view !== null) this.end();
     this.#view = view;
     this.#isOver = false;
+    this.#hidden.clear();
     this.#progress = RunProgress.of(this.#flow, view);
     this.#beganAt = this.#terminal.now();
     this.resume();
   }
 
   event(envelope: EventEnvelope, occurrence: OccurrenceView | null): void {
-    if (occurrence !== null) this.#progress.apply(occurrence);
+    if (occurrence !== null) {
+      this.#progress.apply(occurrence);
+      this.#hidden.delete(occurrence.nodeId);
+    }
     if (envelope.type === 'graph:run-finished') this.#isOver = true;
   }
 
@@ -55,10 +60,15 @@ export class LiveTree implements Presenter {
     this.#hint = text;
   }
 
+  /** What is shown above a question is not shown again below it. */
   suspend(): void {
     this.#stop();
-    this.#draw();
+    this.#draw(null);
     this.#screen.leave();
+    for (const { nodeId } of this.#progress.rows) {
+      const ended = this.#progress.node(nodeId)?.occurrence.endedAt ?? null;
+      if (ended !== null) this.#hidden.add(nodeId);
+    }
   }
 
   resume(): void {
@@ -87,12 +97,12 @@ export class LiveTree implements Presenter {
     this.#stopResize();
   }
 
-  #draw(): void {
+  #draw(hint: string | null = this.#hint): void {
     const { columns, rows } = this.#terminal.size();
     const { colours } = this.#terminal;
-    const hint = colours.dim(fitWidth(this.#hint, columns - 1));
+    const last = hint === null ? [] : [colours.dim(fitWidth(hint, columns - 1))];
     const tree = this.#window(this.#tree(), Math.max(1, rows - FIXED_ROWS));
-    const lines = [this.#title(), ...tree, hint];
+    const lines = [this.#title(), ...tree, ...last];
     this.#screen.draw(
       lines,
       lines.map((line) => displayWidth(withoutColours(line))),
@@ -118,13 +128,15 @@ export class LiveTree implements Presenter {
       now: this.#terminal.now(),
       isOver: this.#isOver,
       frame: this.#frame,
+      hidden: this.#hidden,
     });
   }
 
   /** The part of a tall tree in which something happens. */
   #window(lines: readonly string[], height: number): readonly string[] {
     if (lines.length <= height) return lines;
-    const open = this.#progress.rows.findIndex(({ nodeId }) => {
+    const shown = this.#progress.rows.filter(({ nodeId }) => !this.#hidden.has(nodeId));
+    const open = shown.findIndex(({ nodeId }) => {
       const node = this.#progress.node(nodeId);
       return node !== null && node.occurrence.endedAt === null;
     });

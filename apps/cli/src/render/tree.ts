@@ -13,10 +13,13 @@ export interface TreeOptions {
   readonly isOver: boolean;
   /** Turns the spinner. */
   readonly frame?: number;
+  /** Nodes that were shown before, and are left out now. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 const MAX_NAME_COLUMNS = 40;
 const MIN_DETAIL_COLUMNS = 8;
+const MAX_DETAIL_COLUMNS = 60;
 
 /** The lines of a run, none wider than `columns`. */
 export function treeLines(progress: RunProgress, options: TreeOptions): readonly string[] {
@@ -26,8 +29,9 @@ export function treeLines(progress: RunProgress, options: TreeOptions): readonly
     Math.max(8, ...names.map(displayWidth)),
     Math.max(1, options.columns - 2),
   );
-  return progress.rows.map((row, index) => {
-    return line(progress, row, { ...options, name: names[index] ?? '', nameColumns });
+  return progress.rows.flatMap((row, index) => {
+    if (options.hidden?.has(row.nodeId) === true) return [];
+    return [line(progress, row, { ...options, name: names[index] ?? '', nameColumns })];
   });
 }
 
@@ -51,7 +55,8 @@ function line(progress: RunProgress, row: LayoutRow, options: RowOptions): strin
   const time = timeText(node.occurrence, options.now);
   const runs = node.runs > 1 ? `×${node.runs}  ` : '';
   const detail = runs + (node.log === null ? occurrenceText(node.occurrence) : printable(node.log));
-  const left = columns - 2 - nameColumns - 2 - (displayWidth(time) + 2);
+  const room = columns - 2 - nameColumns - 2 - (displayWidth(time) + 2);
+  const left = Math.min(room, MAX_DETAIL_COLUMNS);
   if (left < MIN_DETAIL_COLUMNS) return `${icon} ${shown}${fits(time, columns - nameColumns - 2)}`;
   return `${icon} ${shown}  ${colourOf(state, colours)(padWidth(detail, left))}  ${colours.dim(time)}`;
 }

@@ -6,19 +6,20 @@ import type { Repository } from './repository.ts';
 const FIRST_MARKERS = 20;
 const MAX_MARKERS = 10_000;
 
+/** The word begins a line or a comment: a text that merely names it is no marker. */
+const MARKER = '(^|//|#|\\*|--|;|%)[[:space:]]*@?(TODO|FIXME)([^[:alnum:]_]|$)';
+
 /** Text files only; counting stops at ten thousand lines. */
 export async function workMarkers(of: Repository, signal: AbortSignal): Promise<Markers> {
   const counts = { TODO: 0, FIXME: 0 };
   const first: Marker[] = [];
   if (of.head !== null) {
-    const pattern = ['-e', 'TODO', '-e', 'FIXME'];
-    const args = ['grep', '-I', '-n', '-z', '-w', '--full-name', ...pattern, of.head, '--'];
+    const args = ['grep', '-I', '-n', '-z', '-E', '--full-name', '-e', MARKER, of.head, '--'];
     const call = { repository: of.repository, args, signal, allow: [1] };
     await gitItems(call, '\n', (item) => {
       const marker = markerOf(item, of.head ?? '');
       if (marker === null) return true;
       counts[marker.kind] += 1;
-      // What is wrong comes before what is wanted.
       if (first.length < FIRST_MARKERS) first.push(marker);
       return counts.TODO + counts.FIXME < MAX_MARKERS;
     });
