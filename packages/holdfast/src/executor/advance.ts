@@ -47,21 +47,35 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
   drive.mustDecide ||= batch.asksDecision;
   if (batch.machine.fold.end !== null || drive.mode !== 'normal') return STAY;
   writeResumes(batch, drive, options);
-  const cancelled = batch.machine.fold.cancelRequested !== null;
   const { maxBatchBytes } = options.limits;
-  if (cancelled && !options.cancel.write(batch, maxBatchBytes)) {
-    return batch.bytes > maxBatchBytes ? AGAIN : STAY;
+  const hasSlot = () => freeSlots(batch, options) > 0;
+  if (batch.machine.fold.cancelRequested !== null) {
+    // What was decided before the cancel is recorded whole, and then abandoned.
+    if (!writeUnrecorded(batch, options.limits)) return AGAIN;
+    if (!options.cancel.write(batch, { maxBatchBytes, hasSlot })) {
+      return batch.bytes > maxBatchBytes ? AGAIN : STAY;
+    }
   }
-  writeEndedWaits(batch, options.endingsOf, maxBatchBytes);
+  const { endingsOf } = options;
+  if (!writeEndedWaits(batch, { endingsOf, maxBatchBytes, hasSlot })) return AGAIN;
   drive.mustDecide ||= batch.asksDecision;
   if (options.foreign.someRun(batch)) return STAY;
   return drive.ending === null ? goOn(batch, drive, options) : ending(batch, drive);
 }
 
+/** Re-opens what `resume` names; a paused position waits until a slot is free. */
 function writeResumes(batch: TurnBatch, drive: Drive, options: AdvanceOptions): void {
-  for (const position of drive.toResume) {
-    writeResume(batch, position, (live) => options.live.has(live));
+  const { positions } = batch.machine.fold;
+  const isPaused = (position: string) => positions.get(position)?.status === 'paused';
+  // One that had to wait may have been settled or re-opened meanwhile.
+  for (const position of [...drive.toResume, ...drive.deferred.filter(isPaused)]) {
+    if (isPaused(position) && freeSlots(batch, options) <= 0) batch.deferred.push(position);
+    else writeResume(batch, position, (live) => options.live.has(live));
   }
+}
+
+function freeSlots(batch: TurnBatch, { maxConcurrentAttempts }: AdvanceOptions): number {
+  return maxConcurrentAttempts - batch.machine.fold.positions.count('running');
 }
 
 /** A failure is recorded once nothing is in flight; what is queued or paused is left behind. */
@@ -102,7 +116,7 @@ function ended(decision: Decision, batch: TurnBatch, drive: Drive): Advanced | n
 }
 
 function startOptions(batch: TurnBatch, options: AdvanceOptions) {
-  const { stream, hash, isRetrySafe, maxConcurrentAttempts, limits } = options;
-  const slots = maxConcurrentAttempts - batch.machine.fold.positions.count('running');
+  const { stream, hash, isRetrySafe, limits } = options;
+  const slots = freeSlots(batch, options);
   return { stream, hash, isRetrySafe, slots, maxBatchBytes: limits.maxBatchBytes };
 }

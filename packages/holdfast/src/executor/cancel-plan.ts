@@ -15,6 +15,12 @@ import type { TurnBatch } from './turn-batch.ts';
 const UNDO_PREFIX = 'undo/';
 const REASON = 'The run was cancelled.';
 
+export interface CancelOptions {
+  readonly maxBatchBytes: number;
+  /** Whether an attempt may be re-opened now. */
+  readonly hasSlot: () => boolean;
+}
+
 export class CancelPlan {
   readonly #live: LiveAttempts;
   readonly #wake: () => void;
@@ -26,12 +32,12 @@ export class CancelPlan {
   }
 
   /** Writes what can be recorded now. True once only undo positions may be open. */
-  write(batch: TurnBatch, maxBatchBytes: number): boolean {
+  write(batch: TurnBatch, { maxBatchBytes, hasSlot }: CancelOptions): boolean {
     let left = 0;
     for (const record of batch.machine.fold.positions.all()) {
       if (batch.bytes > maxBatchBytes) return false;
       if (record.position.startsWith(UNDO_PREFIX)) this.#recoverUndo(batch, record);
-      else if (!this.#finish(batch, record)) left += 1;
+      else if (!this.#finish(batch, record, hasSlot)) left += 1;
     }
     return left === 0;
   }
@@ -50,12 +56,12 @@ export class CancelPlan {
   }
 
   /** False while the position may still settle by itself. */
-  #finish(batch: TurnBatch, record: PositionRecord): boolean {
+  #finish(batch: TurnBatch, record: PositionRecord, hasSlot: () => boolean): boolean {
     const attempt = this.#live.get(record.position);
     if (attempt !== undefined && !this.#overdue.has(record.position)) return false;
     if (record.pause?.request.kind === 'child' && !record.pause.released) {
       // The child is cancelled by the attempt that drives it.
-      writeResumed(batch, record);
+      if (hasSlot()) writeResumed(batch, record);
       return false;
     }
     attempt?.abandon();

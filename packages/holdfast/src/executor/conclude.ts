@@ -1,5 +1,5 @@
 /** What a turn leads to: more of it, waiting, or the result of `run`. Pure. */
-import { millisecondsOf } from '../base/time.ts';
+import { type IsoTime, millisecondsOf } from '../base/time.ts';
 import { isDue } from '../run/dispatch-due.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult, RunWaiting } from '../run/run-result.ts';
@@ -13,6 +13,8 @@ export interface Situation {
   /** Positions that another process has left running. */
   readonly foreign: readonly string[];
   readonly now: number;
+  /** The moment of the turn: it has done whatever was due by then and could be done. */
+  readonly turnAt: IsoTime;
   readonly maxIdleMs: number;
 }
 
@@ -28,7 +30,8 @@ export type Conclusion =
 /** What follows once a turn is durable. */
 export function conclude(at: Situation): Conclusion {
   if (at.fold.end !== null) return { kind: 'ended' };
-  const due = at.fold.positions.nextDue();
+  // What is overdue and was not done waits for something else than time.
+  const due = at.fold.positions.nextDue(at.turnAt);
   const wakeAtMs = due === null ? null : millisecondsOf(due);
   if (at.liveCount > 0) return { kind: 'stay', wakeAtMs };
   switch (at.drive.mode) {
@@ -37,7 +40,7 @@ export function conclude(at: Situation): Conclusion {
     case 'failing':
       return { kind: 'failed' };
     case 'draining':
-      return { kind: 'result', result: waiting([], wakeAtMs, at.fold) };
+      return { kind: 'result', result: waiting([], at.fold) };
     case 'normal':
       return idle(at, wakeAtMs);
   }
@@ -46,7 +49,7 @@ export function conclude(at: Situation): Conclusion {
 function idle(at: Situation, wakeAtMs: number | null): Conclusion {
   const { fold, drive } = at;
   if (at.foreign.length > 0) {
-    return { kind: 'result', result: waiting(at.foreign, wakeAtMs, fold) };
+    return { kind: 'result', result: waiting(at.foreign, fold) };
   }
   if (drive.ending !== null || drive.mustDecide || someDue(fold, at.now)) return { kind: 'again' };
   const isDelayed = fold.positions.count('queued') > 0;
@@ -56,7 +59,7 @@ function idle(at: Situation, wakeAtMs: number | null): Conclusion {
   if (fold.positions.count('paused') > 0 || drive.pauseReason !== null) {
     return { kind: 'result', result: pauseResult(fold, drive.pauseReason) };
   }
-  return isDelayed ? { kind: 'result', result: waiting([], wakeAtMs, fold) } : { kind: 'again' };
+  return isDelayed ? { kind: 'result', result: waiting([], fold) } : { kind: 'again' };
 }
 
 function someDue(fold: RunFold, now: number): boolean {
@@ -64,7 +67,7 @@ function someDue(fold: RunFold, now: number): boolean {
   return false;
 }
 
-function waiting(positions: readonly string[], wakeAtMs: number | null, fold: RunFold): RunWaiting {
-  const wakeAt = wakeAtMs === null ? null : fold.positions.nextDue();
+function waiting(positions: readonly string[], fold: RunFold): RunWaiting {
+  const wakeAt = fold.positions.nextDue();
   return { kind: 'waiting', positions, ...(wakeAt === null ? {} : { wakeAt }) };
 }

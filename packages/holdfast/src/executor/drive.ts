@@ -23,6 +23,8 @@ export class Drive {
   pauseReason: string | null = null;
   /** Positions that `resume` names and the next turn re-opens. */
   toResume: readonly string[];
+  /** Paused positions that are re-opened once a slot is free. */
+  deferred: readonly string[] = [];
   #resolve: (result: RunResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   readonly #cleanUps: (() => void)[] = [];

@@ -29,7 +29,6 @@ import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
 import type { ExecutorSettings } from './options.ts';
 import { OutcomeItem, ownRecord } from './outcome-item.ts';
-import { writeResumed } from './reconcile-attempt.ts';
 import type { DecisionLimits } from './record-decision.ts';
 import { endPayload, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
@@ -139,8 +138,8 @@ export class Driver {
     const item = new AwaitedItem(512, (batch) => {
       const record = batch.machine.fold.positions.get(position);
       if (record?.pause?.request.kind !== 'child') return;
-      if (this.isDriving) writeResumed(batch, record);
-      else batch.wakesOwner = true;
+      if (this.#drive === null) batch.wakesOwner = true;
+      else this.#drive.deferred = [...this.#drive.deferred, position];
     });
     this.submit(item);
     await item.done;
@@ -211,7 +210,12 @@ export class Driver {
       this.#fail(error);
     }
     this.#turning = false;
-    if (again || this.#queue.length > 0) this.#schedule();
+    if (again || this.#queue.length > 0 || this.#isBehind) this.#schedule();
+  }
+
+  /** True when the store has told of more than this owner has folded. */
+  get #isBehind(): boolean {
+    return this.#drive !== null && this.#log !== null && this.#seen > this.#log.end;
   }
 
   #takeItems(): TurnItem[] {
@@ -237,7 +241,7 @@ export class Driver {
       for (const item of items.splice(0)) item.committed();
       if (turn.failure !== undefined) throw turn.failure;
       this.#launch(batch);
-      return turn.again || (await this.#conclude(log.machine.fold));
+      return turn.again || (await this.#conclude(batch));
     }
   }
 
@@ -305,7 +309,7 @@ export class Driver {
     drive.onEnd(
       storage.eventStore.subscribe(stream, log.end, (events) => {
         this.#seen = Math.max(this.#seen, events.at(-1)?.sequence ?? 0);
-        if (this.#log !== null && this.#seen > this.#log.end && !this.#turning) this.#schedule();
+        if (this.#isBehind && !this.#turning) this.#schedule();
       }),
     );
     const ready = await this.children.ready(log.machine.fold);
@@ -334,7 +338,10 @@ export class Driver {
 
   #launch(batch: TurnBatch): void {
     const drive = this.#drive;
-    if (drive !== null) drive.toResume = [];
+    if (drive !== null) {
+      drive.toResume = [];
+      drive.deferred = batch.deferred;
+    }
     for (const { position, policyAnswered } of batch.launches) {
       const record = batch.machine.fold.positions.get(position);
       if (record?.status !== 'running') continue;
@@ -366,9 +373,10 @@ export class Driver {
   }
 
   /** True when another turn is needed at once. */
-  async #conclude(fold: RunFold): Promise<boolean> {
+  async #conclude(batch: TurnBatch): Promise<boolean> {
     const drive = this.#drive;
     if (drive === null) return false;
+    const { fold } = batch.machine;
     const { clock, maxIdleMs, stream, storage } = this.#settings;
     const next = conclude({
       fold,
@@ -376,6 +384,7 @@ export class Driver {
       liveCount: this.#live.size,
       foreign: this.#foreign.list(fold, this.#live),
       now: clock.now(),
+      turnAt: batch.at,
       maxIdleMs,
     });
     switch (next.kind) {

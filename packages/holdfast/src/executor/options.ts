@@ -29,6 +29,8 @@ export interface ExecutorSettings {
   readonly clock: Clock;
   readonly hash: HashText;
   readonly fence: bigint | null;
+  /** The mark of this executor in what it writes: no other has the same. */
+  readonly writer: string;
   readonly maxConcurrentAttempts: number;
   readonly maxDispatches: number;
   /** Delays longer than this end `run` with `waiting` instead of being waited for. */

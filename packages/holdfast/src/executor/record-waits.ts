@@ -6,23 +6,31 @@ import type { EndingsOf, WaitEndings } from '../attempt/binding.ts';
 import { type AttemptOutcome, failed, failureOf } from '../attempt/outcome.ts';
 import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
 import type { PositionRecord } from '../run/position-record.ts';
-import { type EndedWait, endedWait } from '../run/waits.ts';
+import { type EndedWait, endedWait, goesOn } from '../run/waits.ts';
 import { writeResumed } from './reconcile-attempt.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
-/** Ends pauses until none is left that something has ended, or the batch is full. */
-export function writeEndedWaits(batch: TurnBatch, endingsOf: EndingsOf, maxBytes: number): void {
-  while (batch.bytes < maxBytes) {
-    const ended = endedWait(batch.machine.fold, batch.now);
-    if (ended === null) return;
-    writeEnd(batch, ended, endingsOf(ended.record.nodeId));
+export interface EndedWaitOptions {
+  readonly endingsOf: EndingsOf;
+  readonly maxBatchBytes: number;
+  /** Whether an attempt may be re-opened now. */
+  readonly hasSlot: () => boolean;
+}
+
+/** Ends pauses until none is left that something has ended. False when the batch is full first. */
+export function writeEndedWaits(batch: TurnBatch, options: EndedWaitOptions): boolean {
+  for (;;) {
+    const ended = endedWait(batch.machine.fold, batch.now, options.hasSlot());
+    if (ended === null) return true;
+    if (batch.bytes > options.maxBatchBytes) return false;
+    writeEnd(batch, ended, options.endingsOf(ended.record.nodeId));
   }
 }
 
 function writeEnd(batch: TurnBatch, ended: EndedWait, endings: WaitEndings): void {
   const { record } = ended;
-  if (ended.kind === 'released') {
+  if (goesOn(ended)) {
     writeResumed(batch, record);
     return;
   }
@@ -31,10 +39,7 @@ function writeEnd(batch: TurnBatch, ended: EndedWait, endings: WaitEndings): voi
     writeOutcome(batch, record, signalOutcome(endings, payload, record), signalId);
     return;
   }
-  if (record.pause?.request.kind === 'child') {
-    writeResumed(batch, record);
-    return;
-  }
+  if (ended.kind !== 'deadline') return;
   const { position } = record;
   const pauseId = record.pause?.pauseId ?? '';
   batch.write('graph:timer-fired', { position, pauseId, dueAt: ended.dueAt, at: batch.at });

@@ -25,6 +25,8 @@ export interface RunLogOptions {
   readonly digest: MerkleDigest;
   readonly clock: Clock;
   readonly fence: bigint | null;
+  /** The mark of this writer. */
+  readonly writer: string;
   /** A snapshot is taken behind a tail of at least so many events. */
   readonly snapshotTailEvents: number;
 }
@@ -60,7 +62,8 @@ export class RunLog {
   }
 
   begin(): TurnBatch {
-    return new TurnBatch(this.#machine, this.#options.clock.now());
+    const { clock, writer } = this.#options;
+    return new TurnBatch(this.#machine, clock.now(), writer);
   }
 
   /** Appends a batch begun on the present machine. Throws `SEQUENCE_CONFLICT` and other codes. */

@@ -25,19 +25,24 @@ export class TurnBatch {
   readonly machine: RunMachine;
   readonly now: number;
   readonly at: IsoTime;
+  /** Who writes; one mark a batch, so that no two writers ever write identical ones. */
+  readonly writer: string;
   /** The sequence of the stream's end before this batch. */
   readonly expected: number;
   readonly events: NewEvent[] = [];
   /** Positions whose node code runs once the batch is durable. */
   readonly launches: LaunchRequest[] = [];
+  /** Paused positions that are to be re-opened and found no free slot. */
+  readonly deferred: string[] = [];
   /** Whether something was written after which the graph is asked again. */
   asksDecision = false;
   /** Whether whoever drives the run has something to do, although nothing is written. */
   wakesOwner = false;
   #bytes = 0;
 
-  constructor(machine: RunMachine, now: number) {
+  constructor(machine: RunMachine, now: number, writer: string) {
     this.machine = machine;
+    this.writer = writer;
     this.now = now;
     this.at = isoTime(now);
     this.expected = machine.fold.sequence;
@@ -88,6 +93,7 @@ export class TurnBatch {
       timestamp: this.at,
       payload: frozen as unknown as JsonValue,
       ...(id === undefined ? {} : { id }),
+      ...(this.events.length === 0 ? { causationId: this.writer } : {}),
     });
     const sequence = this.expected + this.events.length;
     const eventId = id ?? derivedEventId(this.machine.fold.runId, sequence);

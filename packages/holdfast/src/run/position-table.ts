@@ -62,14 +62,15 @@ export class PositionTable {
     }
   }
 
-  /** The earliest moment at which a delay or a deadline is over, or null. */
-  nextDue(): IsoTime | null {
+  /** The earliest moment, `after` the one given, at which a delay or a deadline is over, or null. */
+  nextDue(after: IsoTime | null = null): IsoTime | null {
     let earliest: IsoTime | null = null;
     for (const position of this.#timed) {
       const record = this.#open.get(position);
       const due = record === undefined ? null : timeOf(record);
       // Moments have one width and one zone, so their texts sort as they do.
-      if (due !== null && (earliest === null || due < earliest)) earliest = due;
+      if (due === null || (after !== null && due <= after)) continue;
+      if (earliest === null || due < earliest) earliest = due;
     }
     return earliest;
   }

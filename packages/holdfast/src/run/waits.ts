@@ -13,13 +13,21 @@ export type EndedWait =
   | { readonly kind: 'signal'; readonly record: PositionRecord; readonly signal: SignalMessage }
   | { readonly kind: 'deadline'; readonly record: PositionRecord; readonly dueAt: IsoTime };
 
-/** The first pause, in the order of pausing, that something has ended by `now` (ms since the epoch). */
-export function endedWait(fold: RunFold, now: number): EndedWait | null {
+/**
+ * The first pause, in the order of pausing, that something has ended by `now` (ms since the
+ * epoch). Those whose attempt goes on are passed over while no slot is free for it.
+ */
+export function endedWait(fold: RunFold, now: number, hasSlot: boolean): EndedWait | null {
   for (const record of fold.positions.with('paused')) {
     const ended = waitEnd(fold, record, now);
-    if (ended !== null) return ended;
+    if (ended !== null && (hasSlot || !goesOn(ended))) return ended;
   }
   return null;
+}
+
+/** True when the attempt runs again instead of ending with its pause. */
+export function goesOn({ kind, record }: EndedWait): boolean {
+  return kind === 'released' || (kind === 'deadline' && record.pause?.request.kind === 'child');
 }
 
 function waitEnd(fold: RunFold, record: PositionRecord, now: number): EndedWait | null {

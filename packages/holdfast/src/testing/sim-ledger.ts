@@ -1,0 +1,63 @@
+/**
+ * What node code has really done, beside what the log says of it. An effect is something that
+ * cannot be undone: a dead process has none any more.
+ */
+import type { NodeContext } from '../attempt/binding.ts';
+import type { SimRecord } from './sim-record.ts';
+import { SimViolation } from './sim-referee.ts';
+import type { SimTrace } from './sim-trace.ts';
+
+export class SimLedger {
+  readonly #record: SimRecord;
+  readonly #trace: SimTrace;
+  readonly #entries = new Map<string, number>();
+  readonly #effects = new Map<string, number>();
+
+  constructor(record: SimRecord, trace: SimTrace) {
+    this.#record = record;
+    this.#trace = trace;
+  }
+
+  /** Node code was called. Its start must stand in the log by now, once for each call. */
+  enter({ runId, position }: NodeContext, who: string): void {
+    this.#trace.add(who, `runs ${runId} ${position}`);
+    const entries = this.#count(this.#entries, `${runId} ${position}`);
+    const launches = this.#record.referee(runId)?.positions.get(position)?.launches ?? 0;
+    if (entries <= launches) return;
+    throw new SimViolation(
+      `run ${runId}: the code of ${position} was called ${entries} times, its log has ${launches}`,
+    );
+  }
+
+  /** The side effect of an attempt: once, and once more for each time a person has allowed it. */
+  effect({ runId, nodeId, position }: NodeContext): void {
+    const effects = this.#count(this.#effects, `${runId} ${position}`);
+    const referee = this.#record.referee(runId);
+    const plan = referee?.planOf(nodeId);
+    if (plan?.kind === 'work' && plan.retrySafe) return;
+    const allowed = 1 + (referee?.positions.get(position)?.retries ?? 0);
+    if (effects <= allowed) return;
+    throw new SimViolation(
+      `run ${runId}: the effect of ${position} happened ${effects} times, allowed: ${allowed}`,
+    );
+  }
+
+  /** The side effect of a sub-step, which must not have a result already. */
+  step({ runId, position }: NodeContext, name: string, retrySafe: boolean): void {
+    const referee = this.#record.referee(runId);
+    const first = referee?.positions.get(position)?.first ?? position;
+    const step = referee?.step(first, name);
+    this.#trace.count('step-effect');
+    if (step?.status === 'completed') {
+      throw new SimViolation(`run ${runId}: step ${name} of ${first} ran again after its result`);
+    }
+    if (retrySafe || step?.status === 'started') return;
+    throw new SimViolation(`run ${runId}: step ${name} of ${first} ran before its start stood`);
+  }
+
+  #count(counts: Map<string, number>, key: string): number {
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count;
+  }
+}

@@ -1,0 +1,138 @@
+/** Node bindings that do what a plan says, in one process of a simulation. */
+import {
+  type ActionDecision,
+  type NodeBinding,
+  type NodeBindings,
+  type NodeContext,
+  nodeBinding,
+} from '../attempt/binding.ts';
+import { NodeFailure } from '../attempt/outcome.ts';
+import type { JsonValue } from '../base/json.ts';
+import { dataNode } from '../nodes/data-node.ts';
+import { waitNode } from '../nodes/wait-node.ts';
+import type { NodePlan, RunPlan, WaitPlan, WorkPlan } from './sim-plan.ts';
+import type { SimProcess } from './sim-process.ts';
+
+/** What node code needs of the simulation around it. */
+export interface WorkHost {
+  readonly process: SimProcess;
+  readonly enter: (context: NodeContext) => void;
+  readonly effect: (context: NodeContext) => void;
+  readonly step: (context: NodeContext, name: string, retrySafe: boolean) => void;
+  /** A place at which the process may die. */
+  readonly mayDie: (place: string) => void;
+}
+
+/** Bindings for every node of a plan. */
+export function plannedNodes(plan: RunPlan, host: WorkHost): NodeBindings {
+  return Object.fromEntries([...plan.nodes].map(([id, node]) => [id, bindingOf(node, host)]));
+}
+
+function bindingOf(plan: NodePlan, host: WorkHost): NodeBinding {
+  switch (plan.kind) {
+    case 'work':
+      return workNode(plan, host);
+    case 'child':
+      return childNode(plan.plan, host);
+    default:
+      return waitingNode(plan);
+  }
+}
+
+function childNode(plan: RunPlan, host: WorkHost): NodeBinding {
+  const nodes = plannedNodes(plan, host);
+  return nodeBinding({
+    retrySafe: true,
+    run: () => null,
+    child: (input) => ({ graph: plan.graph, nodes, input }),
+  });
+}
+
+function waitingNode(plan: WaitPlan): NodeBinding {
+  const { kind, name, deadlineMs, onDeadline } = plan;
+  const ending =
+    onDeadline === 'result' ? { result: { late: true } } : { failWith: 'SIMULATED_DEADLINE' };
+  return waitNode({
+    ...(kind === 'approval' ? { kind, prompt: 'Go on?' } : { kind, name }),
+    ...(deadlineMs === null ? {} : { deadlineMs }),
+    ...(onDeadline === 'default' ? {} : { onDeadline: ending }),
+  });
+}
+
+function workNode(plan: WorkPlan, host: WorkHost): NodeBinding {
+  const { policy, timeoutMs, retrySafe, graceMs } = plan;
+  const run = plan.workMs === 0 ? doAtOnce : doInTime;
+  return dataNode<JsonValue>((_input, context) => run(plan, host, context), {
+    retrySafe,
+    graceMs,
+    ...(timeoutMs === null ? {} : { timeoutMs }),
+    ...(policy === 'none' ? {} : { decideAction: () => decisionOf(policy) }),
+  });
+}
+
+function decisionOf(policy: 'allow' | 'wait' | 'deny'): ActionDecision {
+  const reason = 'The simulation asks.';
+  if (policy === 'allow') return { kind: 'allow' };
+  return policy === 'deny' ? { kind: policy, reason } : { kind: policy, reason, request: {} };
+}
+
+function doAtOnce(plan: WorkPlan, host: WorkHost, context: NodeContext): JsonValue {
+  host.enter(context);
+  host.mayDie(`${context.position} before its effect`);
+  host.effect(context);
+  host.mayDie(`${context.position} after its effect`);
+  return outcomeOf(plan, context);
+}
+
+async function doInTime(plan: WorkPlan, host: WorkHost, context: NodeContext): Promise<JsonValue> {
+  host.enter(context);
+  await work(plan, host, context);
+  host.mayDie(`${context.position} before its effect`);
+  if (plan.steps.length === 0) host.effect(context);
+  for (const step of plan.steps) {
+    await context.step(
+      step.name,
+      async () => {
+        await host.process.sleep(1);
+        host.mayDie(`${context.position} step ${step.name}`);
+        host.step(context, step.name, step.retrySafe);
+        if (step.fails && attemptOf(context) === 1) throw new Error('The step failed.');
+        return { step: step.name };
+      },
+      { retrySafe: step.retrySafe },
+    );
+  }
+  host.mayDie(`${context.position} after its effect`);
+  await work(plan, host, context);
+  return outcomeOf(plan, context);
+}
+
+/** Half of the node's time; what an abort does to it is the plan's. */
+function work(plan: WorkPlan, host: WorkHost, { signal }: NodeContext): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = host.process.clock.after(plan.workMs / 2, resolve);
+    const stop = () => {
+      if (plan.onAbort === 'ignore') return;
+      timer.cancel();
+      if (plan.onAbort === 'finish') resolve();
+      else reject(signal.reason);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function outcomeOf(plan: WorkPlan, context: NodeContext): JsonValue {
+  const { position } = context;
+  const isUndo = position.startsWith('undo/');
+  if (!isUndo && attemptOf(context) <= plan.failures) {
+    if (!plan.final) throw new Error('The node failed.');
+    throw new NodeFailure('SIMULATED', 'The node failed for good.', { retryable: false });
+  }
+  return { position, pad: 'x'.repeat(plan.resultBytes) };
+}
+
+/** The number of an attempt is the last part of its position. */
+function attemptOf({ position }: NodeContext): number {
+  return Number(position.slice(position.lastIndexOf('/') + 1));
+}

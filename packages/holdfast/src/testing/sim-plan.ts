@@ -1,0 +1,209 @@
+/** Random graphs of every form, with what each of their nodes will do. */
+import type { JsonObject } from '../base/json.ts';
+import { dagGraphType } from '../forms/dag.ts';
+import type { DagDefinition } from '../forms/dag-definition.ts';
+import { compileGraph } from '../graph/compile.ts';
+import type { AnyCompiledGraph, GraphEvent } from '../graph/graph-type.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import type { SimulationForm } from './sim-options.ts';
+import { type ScriptDefinition, type ScriptNodeData, scriptGraphType } from './sim-script.ts';
+
+export interface StepPlan {
+  readonly name: string;
+  readonly retrySafe: boolean;
+  readonly fails: boolean;
+}
+
+/** Node code that does something once for each time it runs. */
+export interface WorkPlan {
+  readonly kind: 'work';
+  readonly retrySafe: boolean;
+  /** How long it takes; 0 = it is not even asynchronous. */
+  readonly workMs: number;
+  readonly steps: readonly StepPlan[];
+  /** How many attempts of one occurrence fail before one succeeds. */
+  readonly failures: number;
+  /** Whether a failure says that trying again is no use. */
+  readonly final: boolean;
+  readonly policy: 'none' | 'allow' | 'wait' | 'deny';
+  readonly timeoutMs: number | null;
+  readonly graceMs: number;
+  /** What it does when it is told to stop. */
+  readonly onAbort: 'stop' | 'finish' | 'ignore';
+  readonly resultBytes: number;
+}
+
+export interface WaitPlan {
+  readonly kind: 'approval' | 'signal';
+  readonly name: string;
+  readonly deadlineMs: number | null;
+  readonly onDeadline: 'result' | 'fail' | 'default';
+}
+
+export interface ChildPlan {
+  readonly kind: 'child';
+  readonly plan: RunPlan;
+}
+
+export type NodePlan = WorkPlan | WaitPlan | ChildPlan;
+
+export interface RunPlan {
+  readonly graph: AnyCompiledGraph & PlainFold;
+  readonly nodes: ReadonlyMap<string, NodePlan>;
+  readonly describe: JsonObject;
+}
+
+/** The plain operations of a graph, whatever its state is. */
+export interface PlainFold {
+  readonly initialState: () => unknown;
+  readonly reduce: (state: never, event: GraphEvent) => unknown;
+}
+
+export interface PlanRequest {
+  readonly id: string;
+  readonly form: SimulationForm;
+  readonly nodes: number;
+  /** How deep child runs may nest. */
+  readonly depth: number;
+}
+
+/** A random run. Graph ids are unique within one simulation. */
+export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
+  const ids = Array.from({ length: request.nodes }, (_none, index) => `n${index}`);
+  const edges = edgesOf(random, ids);
+  const graph =
+    request.form === 'dag'
+      ? compileGraph(dagGraphType, dagOf(random, request.id, ids, edges))
+      : compileGraph(scriptGraphType, scriptOf(random, request.id, ids, edges));
+  const nodes = new Map<string, NodePlan>();
+  for (const id of ids) nodes.set(id, planNode(random, { ...request, id: `${request.id}-${id}` }));
+  const describe = {
+    edges: edges.map(({ id }) => id),
+    data: graph.definition.value.data as JsonObject,
+    nodes: Object.fromEntries(
+      [...nodes].map(([id, plan]) => [
+        id,
+        plan.kind === 'child'
+          ? { kind: 'child', plan: plan.plan.describe }
+          : ({ ...plan } as unknown as JsonObject),
+      ]),
+    ),
+  };
+  return { graph, nodes, describe };
+}
+
+type Edge = {
+  readonly id: string;
+  readonly source: string;
+  readonly target: string;
+  readonly data: JsonObject;
+};
+
+function edgesOf(random: SeededRandom, ids: readonly string[]): readonly Edge[] {
+  const density = random.pick([0, 0.2, 0.5, 0.9]);
+  return ids.flatMap((source, from) =>
+    ids
+      .slice(from + 1)
+      .filter(() => random.chance(density))
+      .map((target) => ({ id: `${source}>${target}`, source, target, data: {} })),
+  );
+}
+
+function dagOf(
+  random: SeededRandom,
+  id: string,
+  ids: readonly string[],
+  edges: readonly Edge[],
+): DagDefinition {
+  const inner = new Set(edges.flatMap(({ source, target }) => [source, target]));
+  return {
+    id,
+    definitionVersion: 1,
+    data: {
+      globalConcurrency: random.pick([1, 2, 100]),
+      keyedConcurrency: { red: 1, blue: 2 },
+      stopOnError: random.chance(0.2),
+      retryCapPerNode: random.integer(0, 2),
+    },
+    nodes: ids.map((node) => ({
+      id: node,
+      data: {
+        kind:
+          !inner.has(node) && random.chance(0.3)
+            ? 'finalizer'
+            : random.pick(['required', 'required', 'optional'] as const),
+        key: random.pick([null, null, 'red', 'blue']),
+      },
+    })),
+    edges,
+  };
+}
+
+function scriptOf(
+  random: SeededRandom,
+  id: string,
+  ids: readonly string[],
+  edges: readonly Edge[],
+): ScriptDefinition {
+  const node = (): ScriptNodeData => ({
+    delayMs: random.pick([0, 0, 0, 10, 5_000]),
+    retries: random.integer(0, 2),
+    retryDelayMs: random.pick([0, 0, 20, 60_000]),
+    rounds: random.pick([1, 1, 1, 2, 3]),
+    undo: random.chance(0.4),
+    optional: random.chance(0.3),
+  });
+  return {
+    id,
+    definitionVersion: 1,
+    data: { failFast: random.chance(0.5), saysPause: random.chance(0.5) },
+    nodes: ids.map((nodeId) => ({ id: nodeId, data: node() })),
+    edges,
+  };
+}
+
+function planNode(random: SeededRandom, request: PlanRequest): NodePlan {
+  const kind = random.pick(['work', 'work', 'work', 'work', 'approval', 'signal', 'child']);
+  if (kind === 'approval' || kind === 'signal') {
+    return {
+      kind,
+      name: random.pick(['red', 'blue']),
+      deadlineMs: random.pick([null, null, 0, 1_000, 120_000]),
+      onDeadline: random.pick(['result', 'fail', 'default'] as const),
+    };
+  }
+  if (kind === 'child' && request.depth > 0) {
+    const { id, depth } = request;
+    const form = random.pick(['dag', 'script'] as const);
+    const nodes = random.integer(1, 3);
+    return { kind, plan: planRun(random, { id, form, nodes, depth: depth - 1 }) };
+  }
+  return planWork(random);
+}
+
+function planWork(random: SeededRandom): WorkPlan {
+  const workMs = random.pick([0, 0, 1, 10, 300, 8_000]);
+  const steps = workMs > 0 && random.chance(0.3) ? planSteps(random) : [];
+  const timeoutMs = random.chance(0.15) ? random.pick([5, 1_000, 9_000]) : null;
+  return {
+    kind: 'work',
+    retrySafe: steps.length > 0 || random.chance(0.4),
+    workMs,
+    steps,
+    failures: random.pick([0, 0, 0, 1, 2, 5]),
+    final: random.chance(0.2),
+    policy: random.pick(['none', 'none', 'none', 'none', 'allow', 'wait', 'deny'] as const),
+    timeoutMs,
+    graceMs: random.pick([0, 5, 5_000]),
+    onAbort: random.pick(['stop', 'stop', 'finish', 'ignore'] as const),
+    resultBytes: random.pick([0, 0, 0, 300]),
+  };
+}
+
+function planSteps(random: SeededRandom): readonly StepPlan[] {
+  return Array.from({ length: random.integer(1, 3) }, (_none, index) => ({
+    name: `s${index}`,
+    retrySafe: random.chance(0.3),
+    fails: random.chance(0.1),
+  }));
+}

@@ -1,0 +1,61 @@
+/**
+ * One position as the simulation's own reading of a log has it. It is written apart from the
+ * library's fold, from the words of the design, so that one can be wrong without the other.
+ */
+import type { JsonObject, JsonValue } from '../base/json.ts';
+
+export type SimStatus = 'queued' | 'running' | 'paused' | 'settled';
+
+export interface SimPause {
+  readonly pauseId: string;
+  readonly kind: string;
+  readonly request: JsonObject;
+  /** Whether somebody has said that the attempt may go on. */
+  allowed: boolean;
+}
+
+export interface SimStep {
+  status: 'started' | 'completed' | 'failed';
+  /** The attempt it was last recorded in. */
+  position: string;
+}
+
+export interface SimPosition {
+  readonly nodeId: string;
+  readonly position: string;
+  /** The first position of the occurrence. */
+  readonly first: string;
+  readonly notBefore: string | null;
+  status: SimStatus;
+  retrySafe: boolean;
+  /** Start records and resumes: how often its code may have been entered. */
+  launches: number;
+  /** How often a person has allowed it to run again. */
+  retries: number;
+  pause: SimPause | null;
+  dueAt: string | null;
+  abandoned: boolean;
+}
+
+/** A position as its dispatch leaves it. */
+export function dispatchedPosition(payload: JsonObject): SimPosition {
+  const position = textOf(payload['position']);
+  const { retryOf, notBefore } = payload;
+  return {
+    nodeId: textOf(payload['nodeId']),
+    position,
+    first: typeof retryOf === 'string' ? retryOf : position,
+    notBefore: typeof notBefore === 'string' ? notBefore : null,
+    status: 'queued',
+    retrySafe: false,
+    launches: 0,
+    retries: 0,
+    pause: null,
+    dueAt: null,
+    abandoned: false,
+  };
+}
+
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

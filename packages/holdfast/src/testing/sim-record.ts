@@ -1,0 +1,187 @@
+/**
+ * Every stream of a simulation, read as it grows: by the referee, and by a fresh fold of the
+ * library's own, so that state = fold = snapshot + tail and the same log gives the same decisions.
+ */
+import type { MemoryBacking, MemoryStream } from '../adapters/memory/backing.ts';
+import { canonicalText, MerkleDigest } from '../base/digest.ts';
+import { errorText } from '../base/errors.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import type { GraphEvent } from '../graph/graph-type.ts';
+import { eventCatalog, isEventType } from '../history/catalog.ts';
+import type { EventEnvelope } from '../history/envelope.ts';
+import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
+import { hashText } from '../store/host-hash.ts';
+import type { Snapshot } from '../store/snapshot-store.ts';
+import type { RunPlan } from './sim-plan.ts';
+import { SimReferee, SimViolation } from './sim-referee.ts';
+import type { SimTrace } from './sim-trace.ts';
+
+export interface RecordOptions {
+  readonly backing: MemoryBacking;
+  readonly trace: SimTrace;
+  readonly maxConcurrentAttempts: number;
+  /** The plan of the graph with this id. */
+  readonly planOf: (graphId: string) => RunPlan | undefined;
+}
+
+interface Watched {
+  readonly referee: SimReferee;
+  readonly machine: RunMachine;
+  readonly events: EventEnvelope[];
+  appends: number;
+  lastSnapshot: Snapshot | null;
+}
+
+export class SimRecord {
+  readonly #options: RecordOptions;
+  readonly #runs = new Map<string, Watched>();
+  readonly #digest = new MerkleDigest(hashText);
+
+  constructor(options: RecordOptions) {
+    this.#options = options;
+  }
+
+  referee(runId: string): SimReferee | undefined {
+    return this.#runs.get(runId)?.referee;
+  }
+
+  all(): readonly SimReferee[] {
+    return [...this.#runs.values()].map(({ referee }) => referee);
+  }
+
+  events(runId: string): readonly EventEnvelope[] {
+    return this.#runs.get(runId)?.events ?? [];
+  }
+
+  /** Takes in what was appended since the last look; true when something was. Throws `SimViolation`. */
+  observe(): boolean {
+    let grown = false;
+    for (const stream of this.#options.backing.streams.values()) {
+      const run = this.#watched(stream);
+      for (; run.appends < stream.appends.length; run.appends += 1) {
+        this.#append(run, stream.appends[run.appends] ?? []);
+        grown = true;
+      }
+      this.#checkSnapshot(run, stream);
+    }
+    return grown;
+  }
+
+  /** Folds every stream again, from its beginning and from each snapshot that is kept. */
+  checkFolds(): void {
+    for (const stream of this.#options.backing.streams.values()) {
+      const run = this.#watched(stream);
+      const live = shown(run.machine);
+      for (const { body } of stream.snapshots) {
+        if (!isSavedMachine(body, run.referee.plan.graph.definition.digest)) {
+          throw new SimViolation(`run ${run.referee.runId}: a snapshot is unreadable`);
+        }
+        this.#compare(run, this.#folded(run, body), live);
+      }
+      this.#compare(run, this.#folded(run, null), live);
+      this.#checkPlainFold(run);
+    }
+  }
+
+  #folded(run: Watched, saved: SavedMachine | null): RunMachine {
+    const machine = this.#machine(run.referee, saved);
+    for (const event of run.events) {
+      if (event.sequence > machine.fold.sequence) machine.applyEnvelope(event);
+    }
+    return machine;
+  }
+
+  #compare(run: Watched, machine: RunMachine, live: string): void {
+    if (shown(machine) === live) return;
+    throw new SimViolation(
+      `run ${run.referee.runId}: folding again gives another state:\n${shown(machine)}\nnot\n${live}`,
+    );
+  }
+
+  #checkPlainFold({ referee, events, machine }: Watched): void {
+    const { graph } = referee.plan;
+    let state: unknown = graph.initialState();
+    for (const { type, version, payload } of events) {
+      if (!isEventType(type) || !eventCatalog[type].reduced) continue;
+      const event: GraphEvent = { type: type.slice('graph:'.length), version, payload };
+      state = graph.reduce(state as never, event);
+    }
+    const plain = canonicalText(state as JsonValue);
+    if (plain === canonicalText(machine.state() as JsonValue)) return;
+    throw new SimViolation(`run ${referee.runId}: the cursor's state is not the plain fold`);
+  }
+
+  #append(run: Watched, append: readonly EventEnvelope[]): void {
+    const { trace } = this.#options;
+    trace.add('log', `${run.referee.runId} ${append.map(line).join(' · ')}`);
+    for (const event of append) {
+      trace.count(event.type);
+      run.events.push(event);
+    }
+    run.referee.read(append);
+    try {
+      for (const event of append) run.machine.applyEnvelope(event);
+    } catch (error) {
+      throw new SimViolation(`run ${run.referee.runId} cannot be folded: ${errorText(error)}`);
+    }
+  }
+
+  #checkSnapshot(run: Watched, stream: MemoryStream): void {
+    const snapshot = stream.snapshots.at(-1) ?? null;
+    if (snapshot === null || snapshot === run.lastSnapshot) return;
+    run.lastSnapshot = snapshot;
+    this.#options.trace.count('snapshot');
+    const { fold } = run.machine;
+    const matches =
+      snapshot.sequence === fold.sequence &&
+      canonicalText(snapshot.body) === canonicalText(run.machine.save());
+    if (matches) return;
+    throw new SimViolation(
+      `run ${run.referee.runId}: the snapshot at ${snapshot.sequence} is not the fold at ` +
+        `${fold.sequence}:\n${canonicalText(snapshot.body)}\nnot\n` +
+        canonicalText(run.machine.save()),
+    );
+  }
+
+  #watched(stream: MemoryStream): Watched {
+    const { streamId } = stream.ref;
+    const known = this.#runs.get(streamId);
+    if (known !== undefined) return known;
+    const plan = this.#options.planOf(stream.index?.graphId ?? '');
+    if (plan === undefined) throw new SimViolation(`Nobody knows the graph of run ${streamId}.`);
+    const { maxConcurrentAttempts } = this.#options;
+    const referee = new SimReferee({ runId: streamId, plan, maxConcurrentAttempts });
+    const machine = this.#machine(referee, null);
+    const watched = { referee, machine, events: [], appends: 0, lastSnapshot: null };
+    this.#runs.set(streamId, watched);
+    return watched;
+  }
+
+  #machine({ runId, plan }: SimReferee, saved: SavedMachine | null): RunMachine {
+    return new RunMachine({ runId, graph: plan.graph, digest: this.#digest }, saved);
+  }
+}
+
+function shown(machine: RunMachine): string {
+  const { fold } = machine;
+  return canonicalText({ saved: machine.save(), end: (fold.end ?? null) as JsonValue });
+}
+
+/** One event in a few words. */
+function line({ sequence, type, payload }: EventEnvelope): string {
+  const name = type.replace('graph:', '').replace('node-', '');
+  const about = isJsonObject(payload) ? payload : {};
+  const identity = isJsonObject(about['identity']) ? about['identity'] : about;
+  const request = isJsonObject(about['request']) ? about['request'] : {};
+  const words = [
+    identity['position'],
+    about['step'],
+    about['code'],
+    about['kind'],
+    about['outcome'],
+    request['kind'],
+    about['name'],
+    about['signalId'],
+  ];
+  return [`${sequence} ${name}`, ...words.filter((word) => word !== undefined)].join(' ');
+}

@@ -1,0 +1,312 @@
+/**
+ * Reads one run's log as it grows and says which rule of the record an event breaks, if any. It
+ * shares no code with the library's own fold.
+ */
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { EventEnvelope } from '../history/envelope.ts';
+import type { NodePlan, RunPlan } from './sim-plan.ts';
+import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
+
+export interface RefereeOptions {
+  readonly runId: string;
+  readonly plan: RunPlan;
+  readonly maxConcurrentAttempts: number;
+}
+
+/** What came before in the same append: the reason that an outcome from outside must have. */
+type Evidence = Map<string, EventEnvelope>;
+
+export class SimReferee {
+  readonly runId: string;
+  readonly plan: RunPlan;
+  readonly positions: Map<string, SimPosition> = new Map();
+  readonly #options: RefereeOptions;
+  readonly #steps = new Map<string, Map<string, SimStep>>();
+  readonly #signals = new Map<string, { readonly name: string; consumed: boolean }>();
+  readonly #answered = new Set<string>();
+  #sequence = 0;
+  #decidedAt = 0;
+  #cancelled = false;
+  #end: JsonObject | null = null;
+
+  constructor(options: RefereeOptions) {
+    this.#options = options;
+    this.runId = options.runId;
+    this.plan = options.plan;
+  }
+
+  get end(): JsonObject | null {
+    return this.#end;
+  }
+
+  get isCancelled(): boolean {
+    return this.#cancelled;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  hasSignal(signalId: string): boolean {
+    return this.#signals.has(signalId);
+  }
+
+  wasAnswered(pauseId: string): boolean {
+    return this.#answered.has(pauseId);
+  }
+
+  step(first: string, name: string): SimStep | undefined {
+    return this.#steps.get(first)?.get(name);
+  }
+
+  planOf(nodeId: string): NodePlan | undefined {
+    return this.plan.nodes.get(nodeId);
+  }
+
+  with(status: SimPosition['status']): readonly SimPosition[] {
+    return [...this.positions.values()].filter((position) => position.status === status);
+  }
+
+  /** Takes in one append. Throws a `SimViolation` that names the rule. */
+  read(append: readonly EventEnvelope[]): void {
+    const evidence: Evidence = new Map();
+    for (const event of append) {
+      if (event.sequence !== this.#sequence + 1) {
+        this.#violate(event, `sequence ${event.sequence} follows ${this.#sequence}`);
+      }
+      this.#sequence = event.sequence;
+      const payload = isJsonObject(event.payload) ? event.payload : {};
+      const late = ['graph:signal-received', 'graph:cancel-requested'].includes(event.type);
+      if (this.#end !== null && !late) this.#violate(event, 'the run had ended');
+      this.#event(event, payload, evidence);
+      const inFlight = this.with('running').length;
+      if (inFlight > this.#options.maxConcurrentAttempts) {
+        this.#violate(event, `${inFlight} attempts are in flight`);
+      }
+    }
+  }
+
+  #event(event: EventEnvelope, payload: JsonObject, evidence: Evidence): void {
+    switch (event.type) {
+      case 'graph:run-started':
+        if (event.sequence !== 1) this.#violate(event, 'a run starts once');
+        return;
+      case 'graph:node-dispatched':
+        return this.#dispatched(event, payload);
+      case 'graph:node-attempt-started':
+        return this.#started(event, payload);
+      case 'graph:node-resumed':
+        return this.#resumed(event, payload);
+      case 'graph:node-paused':
+        return this.#paused(event, payload);
+      case 'graph:node-completed':
+      case 'graph:node-failed':
+        return this.#settled(event, payload, evidence);
+      case 'graph:node-step-started':
+      case 'graph:node-step-recorded':
+        return this.#step(event, payload);
+      case 'graph:pause-answered':
+      case 'graph:attempt-reconciled':
+      case 'graph:timer-fired':
+        evidence.set(textOf(payload['position']), event);
+        return this.#endedPause(event, payload);
+      case 'graph:signal-received':
+        this.#signals.set(textOf(payload['signalId']), {
+          name: textOf(payload['name']),
+          consumed: false,
+        });
+        return;
+      case 'graph:cancel-requested':
+        this.#cancelled = true;
+        return;
+      case 'graph:run-finished':
+        return this.#finished(event, payload);
+      default:
+        this.#violate(event, 'no such event type');
+    }
+  }
+
+  #dispatched(event: EventEnvelope, payload: JsonObject): void {
+    const position = dispatchedPosition(payload);
+    if (this.positions.has(position.position)) this.#violate(event, 'it was dispatched before');
+    const decidedAt = Number(payload['decidedAt']);
+    if (decidedAt >= event.sequence || decidedAt < this.#decidedAt) {
+      this.#violate(event, `it was decided at ${decidedAt}, after ${this.#decidedAt}`);
+    }
+    const isRest = decidedAt === this.#decidedAt;
+    if (this.#cancelled && !isUndo(position) && !isRest) {
+      this.#violate(event, 'the run was cancelled');
+    }
+    this.#decidedAt = decidedAt;
+    this.positions.set(position.position, position);
+  }
+
+  #started(event: EventEnvelope, payload: JsonObject): void {
+    const identity = isJsonObject(payload['identity']) ? payload['identity'] : {};
+    const position = this.#open(event, identity);
+    if (position.status !== 'queued') this.#violate(event, `it is ${position.status}`);
+    if (this.#cancelled && !isUndo(position)) this.#violate(event, 'the run was cancelled');
+    if (position.notBefore !== null && event.timestamp < position.notBefore) {
+      this.#violate(event, `it is due at ${position.notBefore}, now is ${event.timestamp}`);
+    }
+    position.status = 'running';
+    position.launches += 1;
+    position.retrySafe = payload['retrySafe'] === true;
+  }
+
+  #resumed(event: EventEnvelope, payload: JsonObject): void {
+    const position = this.#open(event, payload);
+    if (position.status === 'queued') this.#violate(event, 'it was never started');
+    if (position.status === 'running') {
+      const uncertain = this.#uncertain(position);
+      if (!this.#mayRepeat(position) || uncertain.length > 0) {
+        this.#violate(event, `its outcome is uncertain, nobody was asked (${uncertain.join()})`);
+      }
+    }
+    const { pause } = position;
+    if (pause !== null && pause.kind !== 'child' && !pause.allowed) {
+      this.#violate(event, `its pause of kind ${pause.kind} was not answered`);
+    }
+    const childToCancel = pause?.kind === 'child';
+    if (this.#cancelled && !isUndo(position) && !childToCancel) {
+      this.#violate(event, 'the run was cancelled');
+    }
+    position.status = 'running';
+    position.launches += 1;
+    position.pause = null;
+    for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
+  }
+
+  /** Whether the plan, not what was recorded of it, lets a crash repeat this attempt. */
+  #mayRepeat({ nodeId }: SimPosition): boolean {
+    const plan = this.planOf(nodeId);
+    return plan?.kind === 'work' ? plan.retrySafe : true;
+  }
+
+  #paused(event: EventEnvelope, payload: JsonObject): void {
+    const position = this.#open(event, payload);
+    if (position.status !== 'running') this.#violate(event, `it is ${position.status}`);
+    const request = isJsonObject(payload['request']) ? payload['request'] : {};
+    const kind = textOf(request['kind']);
+    position.status = 'paused';
+    position.pause = { pauseId: event.id, kind, request, allowed: false };
+    const dueAt = textOf(request['dueAt']) === '' ? null : textOf(request['dueAt']);
+    position.dueAt = kind === 'child' ? dueAt : (position.dueAt ?? dueAt);
+  }
+
+  #settled(event: EventEnvelope, payload: JsonObject, evidence: Evidence): void {
+    const position = this.#open(event, payload);
+    const isAbandoned = payload['abandoned'] === true;
+    const { signalId } = payload;
+    if (typeof signalId === 'string') this.#consume(event, position, signalId);
+    else if (position.status === 'paused' && !isAbandoned && !evidence.has(position.position)) {
+      this.#violate(event, 'nothing has ended its pause');
+    }
+    if (position.status === 'queued' && !isAbandoned) this.#violate(event, 'it never ran');
+    position.status = 'settled';
+    position.abandoned = isAbandoned;
+    position.pause = null;
+  }
+
+  #consume(event: EventEnvelope, position: SimPosition, signalId: string): void {
+    const name = position.pause?.request['name'];
+    const [oldest] =
+      [...this.#signals].find((each) => each[1].name === name && !each[1].consumed) ?? [];
+    const signal = this.#signals.get(signalId);
+    if (signal === undefined || signal.consumed) {
+      this.#violate(event, `signal ${signalId} was never received, or is used up`);
+    } else {
+      if (oldest !== signalId) this.#violate(event, `${oldest} came before ${signalId}`);
+      signal.consumed = true;
+    }
+  }
+
+  #step(event: EventEnvelope, payload: JsonObject): void {
+    const position = this.#open(event, payload);
+    const name = textOf(payload['step']);
+    const steps = this.#steps.get(position.first) ?? new Map<string, SimStep>();
+    this.#steps.set(position.first, steps);
+    const before = steps.get(name);
+    if (event.type === 'graph:node-step-started') {
+      if (position.status !== 'running') this.#violate(event, `it is ${position.status}`);
+      const failedHere = before?.status === 'failed' && before.position === position.position;
+      if (before !== undefined && (before.status !== 'failed' || failedHere)) {
+        this.#violate(event, `step ${name} was ${before.status} before`);
+      }
+      steps.set(name, { status: 'started', position: position.position });
+      return;
+    }
+    if (before?.status === 'completed') this.#violate(event, `step ${name} has its result`);
+    const status = payload['code'] === undefined ? 'completed' : 'failed';
+    steps.set(name, { status, position: position.position });
+    if (position.pause !== null && this.#uncertain(position).length === 0) {
+      position.pause.allowed = true;
+    }
+  }
+
+  #endedPause(event: EventEnvelope, payload: JsonObject): void {
+    const position = this.positions.get(textOf(payload['position']));
+    const pauseId = textOf(payload['pauseId']);
+    const pause = position?.pause;
+    if (position === undefined || pause?.pauseId !== pauseId || pause.allowed) {
+      return this.#violate(event, `pause ${pauseId} is not open`);
+    }
+    if (event.type !== 'graph:timer-fired') this.#answered.add(pauseId);
+    if (event.type === 'graph:timer-fired') {
+      if (position.dueAt === null || event.timestamp < position.dueAt) {
+        this.#violate(event, `it is due at ${position.dueAt}`);
+      }
+    } else if (event.type === 'graph:pause-answered') {
+      const answer = payload['answer'];
+      const allows = isJsonObject(answer) && answer['decision'] === 'allow';
+      if (pause.kind === 'policy' && allows) pause.allowed = true;
+    } else this.#reconciled(position, payload);
+  }
+
+  #reconciled(position: SimPosition, payload: JsonObject): void {
+    const { pause } = position;
+    if (payload['kind'] !== 'retry' || pause === null) return;
+    const { step } = payload;
+    if (typeof step === 'string') this.#steps.get(position.first)?.delete(step);
+    else position.retries += 1;
+    pause.allowed = typeof step !== 'string' || this.#uncertain(position).length === 0;
+  }
+
+  #uncertain({ first }: SimPosition): readonly string[] {
+    const steps = this.#steps.get(first) ?? new Map<string, SimStep>();
+    return [...steps].filter(([, { status }]) => status === 'started').map(([name]) => name);
+  }
+
+  #finished(event: EventEnvelope, payload: JsonObject): void {
+    this.#end = payload;
+    const open = [...this.positions.values()].filter(({ status }) => status !== 'settled');
+    const { outcome } = payload;
+    if (outcome === 'cancelled' && !this.#cancelled) this.#violate(event, 'nobody asked for it');
+    const left = outcome === 'fail' ? open.filter(({ status }) => status === 'running') : open;
+    if (left.length > 0) this.#violate(event, `${left.map((each) => each.position)} is open`);
+  }
+
+  #open(event: EventEnvelope, payload: JsonObject): SimPosition {
+    const position = this.positions.get(textOf(payload['position']));
+    if (position === undefined || position.status === 'settled') {
+      return this.#violate(event, `${textOf(payload['position'])} is not open`);
+    }
+    return position;
+  }
+
+  #violate(event: EventEnvelope, rule: string): never {
+    throw new SimViolation(
+      `run ${this.runId}, event ${event.sequence} ${event.type} ` +
+        `${JSON.stringify(event.payload).slice(0, 200)}: ${rule}`,
+    );
+  }
+}
+
+/** A rule that the library has broken. */
+export class SimViolation extends Error {
+  override readonly name = 'SimViolation';
+}
+
+function isUndo({ position }: SimPosition): boolean {
+  return position.startsWith('undo/');
+}

@@ -1,0 +1,114 @@
+/** Runs one simulation from its options to its verdict. */
+import { errorText } from '../base/errors.ts';
+import { hostRun, SimHosts } from './sim-host.ts';
+import { type SimulationOptions, simulationOptions } from './sim-options.ts';
+import { SimPeople } from './sim-people.ts';
+import { ROOT_RUN_ID, type SimulationSeams, SimWorld } from './sim-world.ts';
+
+export interface SimulationReport {
+  readonly options: SimulationOptions;
+  /** What was found wrong; empty when nothing was. */
+  readonly violations: readonly string[];
+  /** All that happened, a line each. */
+  readonly trace: readonly string[];
+  /** How often what has happened. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Places at which a process might have died: what a sweep of crashes goes through. */
+  readonly crashPlaces: number;
+}
+
+/** Longer than every delay, deadline and freeze of a plan together with its answer. */
+const QUIET_LIMIT_MS = 20 * 60_000;
+const MAX_STEPS = 20_000;
+
+/**
+ * Runs a random graph in a world that a seed decides: crashes, failing and late stores, halts,
+ * shutdowns, cancels, answers, signals, a second owner. All invariants of the record are checked
+ * after every append, and the whole at the end.
+ *
+ * @example const { violations, trace } = await runSimulation(simulationOptions(7));
+ */
+export async function runSimulation(
+  options: SimulationOptions,
+  seams: SimulationSeams = {},
+): Promise<SimulationReport> {
+  const world = new SimWorld(options, seams);
+  const rejected = (reason: unknown) => world.violate(`unhandled rejection: ${stackOf(reason)}`);
+  process.on('unhandledRejection', rejected);
+  try {
+    await play(world);
+    if (world.violations.length === 0) await verify(world);
+  } finally {
+    process.off('unhandledRejection', rejected);
+  }
+  return {
+    options,
+    violations: world.violations,
+    trace: world.trace.lines(),
+    counts: world.trace.counts,
+    crashPlaces: world.faults.places,
+  };
+}
+
+/** The simulation of a seed, with some of its options changed. */
+export function simulateSeed(
+  seed: number,
+  changes: Partial<SimulationOptions> = {},
+): Promise<SimulationReport> {
+  return runSimulation({ ...simulationOptions(seed), ...changes });
+}
+
+async function play(world: SimWorld): Promise<void> {
+  const hosts = new SimHosts(world);
+  const people = new SimPeople(world, hosts);
+  const names = ['host', 'rival'].slice(0, world.options.owners);
+  const actors = [
+    ...names.map((name) => hostRun(world, hosts, name)),
+    people.answer(),
+    people.send(),
+    people.cancel(),
+  ];
+  for (const actor of actors) {
+    actor.catch((error: unknown) => world.violate(`an actor failed: ${stackOf(error)}`));
+  }
+  for (let steps = 0; !world.isOver; steps += 1) {
+    const going = await world.clock.step();
+    const quietMs = world.clock.now() - world.lastAppendMs;
+    if (!going) world.violate('nothing will ever happen again, and the run has not ended');
+    else if (quietMs > QUIET_LIMIT_MS) {
+      world.violate(
+        `the run has not ended, and nothing was appended for ${quietMs} ms: ${left(world)}`,
+      );
+    } else if (steps > MAX_STEPS) world.violate(`the run has not ended after ${steps} steps`);
+  }
+}
+
+/** The end: every fold agrees, and a new process is told the same, without writing anything. */
+async function verify(world: SimWorld): Promise<void> {
+  world.killAll();
+  world.check(() => world.record.checkFolds());
+  const before = world.record.events(ROOT_RUN_ID).length;
+  const process = world.spawn('verifier');
+  const told = world.executor(process, world.truth).then((executor) => executor.run());
+  told.then(
+    (result) => world.concluded(result, process.name),
+    (error: unknown) => world.explain(error, process.name, []),
+  );
+  for (let steps = 0; steps < 100; steps += 1) await world.clock.step();
+  world.check(() => world.record.observe());
+  const after = world.record.events(ROOT_RUN_ID).length;
+  if (after !== before) world.violate(`an ended run grew from ${before} to ${after} events`);
+}
+
+function left(world: SimWorld): string {
+  return world.record
+    .all()
+    .flatMap((run) => [...run.positions.values()])
+    .filter(({ status }) => status !== 'settled')
+    .map(({ position, status, pause }) => `${position} ${status} ${pause?.kind ?? ''}`)
+    .join('; ');
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : errorText(error);
+}

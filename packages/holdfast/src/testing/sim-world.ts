@@ -1,0 +1,267 @@
+/**
+ * The world of one simulation: time, the store that outlives every process, the processes, and
+ * what has been found wrong. The executor in it is the production one.
+ */
+import { createMemoryBacking } from '../adapters/memory/backing.ts';
+import { createMemoryRunStorage } from '../adapters/memory/storage.ts';
+import { errorText, isHoldfastError } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { Ids } from '../base/ports.ts';
+import type { GraphExecutor } from '../executor/executor.ts';
+import { assembleExecutor } from '../executor/graph-executor.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { RunResult } from '../run/run-result.ts';
+import type { LeaseGrant } from '../store/lease-store.ts';
+import { defaultStoragePolicy } from '../store/policy.ts';
+import type { RunStorage } from '../store/storage.ts';
+import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
+import { SimFaults } from './sim-faults.ts';
+import { SimLedger } from './sim-ledger.ts';
+import { plannedNodes, type WorkHost } from './sim-nodes.ts';
+import type { SimulationOptions } from './sim-options.ts';
+import { planRun, type RunPlan } from './sim-plan.ts';
+import { SimProcess } from './sim-process.ts';
+import { SimRecord } from './sim-record.ts';
+import { SimViolation } from './sim-referee.ts';
+import { faultyStorage } from './sim-storage.ts';
+import { SimTrace } from './sim-trace.ts';
+
+/** The run that a simulation is about. */
+export const ROOT_RUN_ID = 'root';
+
+/** Places at which a test may put something wrong between the executor and its world. */
+export interface SimulationSeams {
+  /** Between the medium and the store. */
+  readonly storage?: (storage: RunStorage, process: SimProcess) => RunStorage;
+  readonly graph?: (graph: AnyCompiledGraph, process: SimProcess) => AnyCompiledGraph;
+}
+
+const SMALL_EVENT_BYTES = 2_048;
+const SMALL_BATCH_BYTES = 3_072;
+
+export class SimWorld {
+  readonly options: SimulationOptions;
+  readonly clock: FakeClock = createFakeClock();
+  readonly trace: SimTrace = new SimTrace(this.clock);
+  readonly random: SeededRandom;
+  readonly plan: RunPlan;
+  readonly record: SimRecord;
+  readonly violations: string[] = [];
+  readonly faults: SimFaults;
+  /** What the run came to, once a process has been told. */
+  result: RunResult | null = null;
+  /** When something was last appended, in milliseconds since the epoch. */
+  lastAppendMs: number;
+  readonly #seams: SimulationSeams;
+  readonly #ledger: SimLedger;
+  readonly #storage: RunStorage;
+  readonly #alive = new Map<string, SimProcess>();
+  readonly #graphs = new Map<string, RunPlan>();
+  #processes = 0;
+  #executors = 0;
+
+  constructor(options: SimulationOptions, seams: SimulationSeams) {
+    this.options = options;
+    this.#seams = seams;
+    this.random = createSeededRandom(options.seed);
+    const { form, nodes } = options;
+    this.plan = planRun(this.random.fork('plan'), { id: ROOT_RUN_ID, form, nodes, depth: 2 });
+    this.#learn(this.plan);
+    this.faults = new SimFaults(this.random.fork('faults'), options);
+    this.lastAppendMs = this.clock.now();
+    const backing = createMemoryBacking();
+    this.record = new SimRecord({
+      backing,
+      trace: this.trace,
+      maxConcurrentAttempts: options.maxConcurrentAttempts,
+      planOf: (graphId) => this.#graphs.get(graphId),
+    });
+    this.#ledger = new SimLedger(this.record, this.trace);
+    const policy = {
+      ...defaultStoragePolicy,
+      maxEventPayloadBytes: SMALL_EVENT_BYTES,
+      maxAppendBatchBytes: SMALL_BATCH_BYTES,
+    };
+    this.#storage = createMemoryRunStorage({
+      namespace: 'simulation',
+      clock: this.clock,
+      backing,
+      isProvenDead: ({ id }) => !this.#alive.has(id),
+      ...(options.smallBatches ? { policy } : {}),
+    });
+  }
+
+  /** The store itself, without anything in between: for looking at what is true. */
+  get truth(): RunStorage {
+    return this.#storage;
+  }
+
+  /** True once the run has ended and a process knows it, or something was found wrong. */
+  get isOver(): boolean {
+    return this.result !== null || this.violations.length > 0;
+  }
+
+  spawn(name: string): SimProcess {
+    this.#processes += 1;
+    const process = new SimProcess(`${name}.${this.#processes}`, this.clock);
+    this.#alive.set(process.name, process);
+    this.trace.add(process.name, 'starts');
+    return process;
+  }
+
+  kill(process: SimProcess, why: string): void {
+    if (process.isAlive) this.trace.add(process.name, why);
+    process.kill();
+    this.#alive.delete(process.name);
+  }
+
+  killAll(): void {
+    for (const process of this.#alive.values()) process.kill();
+    this.#alive.clear();
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.clock.after(ms, resolve);
+    });
+  }
+
+  /** The store as this process reaches it. */
+  storageOf(process: SimProcess): RunStorage {
+    const watched = this.#watched(this.#storage);
+    const inner = this.#seams.storage?.(watched, process) ?? watched;
+    const { faults, trace } = this;
+    return faultyStorage(inner, { process, faults, trace, sleep: (ms) => this.sleep(ms) });
+  }
+
+  executor(
+    process: SimProcess,
+    storage: RunStorage,
+    lease: LeaseGrant | null = null,
+  ): Promise<GraphExecutor> {
+    const { maxConcurrentAttempts, maxIdleMs, snapshotTailEvents } = this.options;
+    const { graph } = this.plan;
+    return assembleExecutor(
+      {
+        runId: ROOT_RUN_ID,
+        graph: this.#seams.graph?.(graph, process) ?? graph,
+        storage,
+        nodes: plannedNodes(this.plan, this.#workHost(process)),
+        clock: process.clock,
+        ids: this.#idsOf(process),
+        maxConcurrentAttempts,
+        ...(maxIdleMs === null ? {} : { maxIdleMs }),
+        ...(lease === null ? {} : { lease }),
+      },
+      { snapshotTailEvents },
+    );
+  }
+
+  /** Notes what is found wrong; the simulation then stops. */
+  check(what: () => void): void {
+    try {
+      what();
+    } catch (error) {
+      if (!(error instanceof SimViolation)) throw error;
+      this.violate(error.message);
+    }
+  }
+
+  violate(what: string): void {
+    this.trace.add('VIOLATION', what);
+    this.violations.push(what);
+  }
+
+  /** A process has been told what the run came to. */
+  concluded(result: RunResult, who: string): void {
+    this.trace.add(who, `has the result ${JSON.stringify(result).slice(0, 200)}`);
+    const end = this.record.referee(ROOT_RUN_ID)?.end;
+    if (end === null || end === undefined) {
+      this.violate(`${who} was told of an end that no log holds`);
+    } else if (this.result !== null && !same(this.result, result)) {
+      this.violate(`${who} was told ${JSON.stringify(result)}, not ${JSON.stringify(this.result)}`);
+    }
+    this.result ??= result;
+  }
+
+  /** An error that no fault of this simulation explains is a violation. */
+  explain(error: unknown, who: string, expected: readonly string[]): void {
+    const code = isHoldfastError(error) ? error.code : 'no code';
+    this.trace.add(who, `is refused: ${code} ${errorText(error).slice(0, 200)}`);
+    this.trace.count(`refused ${code}`);
+    if (expected.includes(code)) return;
+    const stack = error instanceof Error ? error.stack : '';
+    this.violate(`${who} was refused with ${code}: ${errorText(error)}\n${stack}`);
+  }
+
+  #idsOf(process: SimProcess): Ids {
+    return {
+      next: () => {
+        this.#executors += 1;
+        return `${process.name}/${this.#executors}`;
+      },
+    };
+  }
+
+  #workHost(process: SimProcess): WorkHost {
+    const ifAlive = (what: () => void) => {
+      if (process.isAlive) this.check(what);
+    };
+    return {
+      process,
+      enter: (context) => ifAlive(() => this.#ledger.enter(context, process.name)),
+      effect: (context) => ifAlive(() => this.#ledger.effect(context)),
+      step: (context, name, safe) => ifAlive(() => this.#ledger.step(context, name, safe)),
+      mayDie: (place) => {
+        if (!process.isAlive || !this.faults.point()) return;
+        this.trace.count('crash');
+        this.kill(process, `DIES at ${place}`);
+      },
+    };
+  }
+
+  /** Reads every stream after each write. */
+  #watched(storage: RunStorage): RunStorage {
+    const { eventStore, snapshotStore } = storage;
+    const observed = async <Value>(work: Promise<Value>): Promise<Value> => {
+      this.#observe();
+      try {
+        return await work;
+      } finally {
+        this.#observe();
+      }
+    };
+    return {
+      ...storage,
+      eventStore: {
+        append: (...given) => observed(eventStore.append(...given)),
+        compact: (...given) => observed(eventStore.compact(...given)),
+        read: (...given) => eventStore.read(...given),
+        readAt: (...given) => eventStore.readAt(...given),
+        end: (...given) => eventStore.end(...given),
+        subscribe: (...given) => eventStore.subscribe(...given),
+        sync: () => eventStore.sync(),
+      },
+      snapshotStore: {
+        newest: (...given) => snapshotStore.newest(...given),
+        save: (...given) => observed(snapshotStore.save(...given)),
+      },
+    };
+  }
+
+  #observe(): void {
+    this.check(() => {
+      if (this.record.observe()) this.lastAppendMs = this.clock.now();
+    });
+  }
+
+  #learn(plan: RunPlan): void {
+    this.#graphs.set(plan.graph.definition.value.id, plan);
+    for (const node of plan.nodes.values()) if (node.kind === 'child') this.#learn(node.plan);
+  }
+}
+
+function same(left: RunResult, right: RunResult): boolean {
+  return JSON.stringify(left as unknown as JsonValue) === JSON.stringify(right);
+}
