@@ -38,11 +38,13 @@ export interface NodeContext {
 // biome-ignore lint/suspicious/noConfusingVoidType: a body without a result is a common step
 export type StepResult = unknown | void;
 
+/** What the body of a sub-step may ask for; the key is of the occurrence and the step. */
 export interface StepContext {
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
 }
 
+/** How a sub-step is run. */
 export interface StepOptions {
   /** Whether a crash inside the step may run it again without asking. False by default. */
   readonly retrySafe?: boolean;

@@ -46,7 +46,11 @@ export class HoldfastTypeError extends TypeError {
   }
 }
 
-/** True when `error` carries a code of the closed table (and, if given, exactly `code`). */
+/**
+ * True when `error` carries a code of the closed table (and, if given, exactly `code`).
+ *
+ * @example if (isHoldfastError(error, 'RUN_OWNED')) return;
+ */
 export function isHoldfastError(
   error: unknown,
   code?: ErrorCode,

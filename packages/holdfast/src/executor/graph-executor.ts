@@ -23,6 +23,7 @@ import {
 import { createRunInbox } from './run-inbox.ts';
 import { SNAPSHOT_TAIL_EVENTS } from './snapshot-policy.ts';
 
+/** Which run is driven, with which code, and within which limits. */
 export interface GraphExecutorOptions {
   readonly runId: string;
   readonly graph: AnyCompiledGraph;

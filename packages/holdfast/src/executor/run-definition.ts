@@ -19,6 +19,7 @@ import { StorageError } from '../store/storage-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
 import { loadValue, type StoredValue, storeValue } from './stored-value.ts';
 
+/** What a run's first event is made of. */
 export interface PersistRunOptions {
   /** 1–128 letters, digits, `.`, `_`, `-`. */
   readonly runId: string;
@@ -95,6 +96,8 @@ export async function persistRunDefinition(
 /**
  * Reads a run's first event and every part of it. Throws `RUN_NOT_FOUND`, `INVALID_STORED_VALUE`,
  * `GraphValidationError` for an edited plan, and artifact codes.
+ *
+ * @example const { graphDefinition, resolvedInputs } = await loadRunDefinition(storage, 'r1');
  */
 export async function loadRunDefinition(
   storage: RunStorage,

@@ -6,6 +6,7 @@ import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { persistRunDefinition } from './run-definition.ts';
 
+/** The run to store: its id, its graph and its input (JSON). */
 export interface StartRunOptions {
   readonly runId: string;
   readonly graph: AnyCompiledGraph;
@@ -32,6 +33,8 @@ export async function startRun(storage: RunStorage, options: StartRunOptions): P
 /**
  * The plan of a graph that runs where it is defined: it needs no lanes, and whatever permissions
  * it asks for are its own.
+ *
+ * @example const { plan, digest } = localPlan(graph);
  */
 export function localPlan(graph: AnyCompiledGraph): ResolvedPlanSnapshot {
   const description = graph.describe();

@@ -15,12 +15,14 @@ import type { RunStorage } from '../store/storage.ts';
 import { loadRunDefinition, mismatch, streamOf } from './run-definition.ts';
 import { resultOf } from './run-end.ts';
 
+/** Which run is verified, and with which code. */
 export interface VerifyRunOptions {
   readonly runId: string;
   /** The graph's code, compiled from the stored definition. */
   readonly graph: AnyCompiledGraph;
 }
 
+/** What `verifyRun` has proven. */
 export interface VerifiedRun {
   readonly runId: string;
   /** The sequence of the last event. */

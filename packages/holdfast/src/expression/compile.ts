@@ -10,6 +10,7 @@ import { type ExpressionKind, prepare } from './prepared.ts';
 import type { ExpressionScope } from './scope.ts';
 import { SourceText } from './source-text.ts';
 
+/** What compiling may be told beside the scope. */
 export interface ExpressionOptions {
   /** Whose expression it is; stands in the message and the details of errors. */
   readonly at?: ExpressionPlace;
@@ -44,7 +45,11 @@ export function compileExpression(
   return compile(source, { kind: 'value', scope, options });
 }
 
-/** Like `compileExpression`, for a condition: anything but a boolean is `EXPRESSION_TYPE`. */
+/**
+ * Like `compileExpression`, for a condition: anything but a boolean is `EXPRESSION_TYPE`.
+ *
+ * @example compileCondition('input.total > 100', flowExpressionScope([])).evaluate({ input })
+ */
 export function compileCondition(
   source: string,
   scope: ExpressionScope,
@@ -53,7 +58,11 @@ export function compileCondition(
   return compile<boolean>(source, { kind: 'condition', scope, options });
 }
 
-/** Like `compileExpression`, for a list: anything else is `EXPRESSION_TYPE`. */
+/**
+ * Like `compileExpression`, for a list: anything else is `EXPRESSION_TYPE`.
+ *
+ * @example compileList('input.items', flowExpressionScope([])).evaluate({ input })
+ */
 export function compileList(
   source: string,
   scope: ExpressionScope,

@@ -54,7 +54,11 @@ export function checkFlowExpression(
   return checkExpression(source, kind, flowExpressionScope(flow.nodeIds, { inLoop: flow.inLoop }));
 }
 
-/** Checks every template in `value` without throwing expression errors. */
+/**
+ * Checks every template in `value` without throwing expression errors.
+ *
+ * @example checkTemplateValue({ to: '{{ input.name }}' }, flowExpressionScope([])) // []
+ */
 export function checkTemplateValue(
   value: JsonValue,
   scope: ExpressionScope,

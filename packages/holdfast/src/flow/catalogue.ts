@@ -104,7 +104,11 @@ const entries: Readonly<Record<NodeType, NodeTypeEntry>> = {
 /** The names of all node types. */
 export const nodeTypes: readonly NodeType[] = Object.keys(entries) as NodeType[];
 
-/** True for a type of the catalogue. */
+/**
+ * True for a type of the catalogue.
+ *
+ * @example isNodeType('control.loop') // true
+ */
 export function isNodeType(type: string): type is NodeType {
   return Object.hasOwn(entries, type);
 }
@@ -129,23 +133,37 @@ export function validateConfig(type: string, config: unknown): readonly ConfigIs
 /**
  * The outputs a node chooses among when it succeeds: `error` is not one of them. Empty for `end`,
  * `continue-as-new` and unknown types.
+ *
+ * @example branchesOf({ type: 'task', config: { function: 'f' } }) // ['out']
  */
 export function branchesOf(node: Pick<FlowNode, 'type' | 'config'>): readonly string[] {
   if (!isNodeType(node.type)) return [];
   return node.type === 'control.switch' ? switchOutputs(node.config) : entries[node.type].outputs;
 }
 
-/** Every output that an edge may leave from, `error` included. */
+/**
+ * Every output that an edge may leave from, `error` included.
+ *
+ * @example outputsOf({ type: 'task', config: { function: 'f' } }) // ['out', 'error']
+ */
 export function outputsOf(node: Pick<FlowNode, 'type' | 'config'>): readonly string[] {
   return runsUserCode(node.type) ? [...branchesOf(node), ERROR_HANDLE] : branchesOf(node);
 }
 
-/** True for the types whose attempts run code that users wrote. */
+/**
+ * True for the types whose attempts run code that users wrote.
+ *
+ * @example runsUserCode('control.map') // true
+ */
 export function runsUserCode(type: string): boolean {
   return isNodeType(type) && entries[type].runsUserCode === true;
 }
 
-/** The expressions and templates of a node, with their places in its configuration. */
+/**
+ * The expressions and templates of a node, with their places in its configuration.
+ *
+ * @example configSources(node) // [{ kind: 'condition', source: 'input.ok', path: '/expression' }]
+ */
 export function configSources(node: Pick<FlowNode, 'type' | 'config'>): readonly ConfigSource[] {
   return isNodeType(node.type) ? fieldSources(entries[node.type].fields, node.config) : [];
 }

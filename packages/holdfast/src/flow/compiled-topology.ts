@@ -16,6 +16,7 @@ export interface EdgeRows {
 /** No node, no loop. */
 export const NONE = -1;
 
+/** A flow's shape by node and edge index: what the incremental planner works on. */
 export interface CompiledTopology {
   readonly graph: FlowGraph;
   readonly nodeCount: number;
@@ -44,7 +45,11 @@ export interface CompiledTopology {
   readonly depth: Int32Array;
 }
 
-/** Compiles the shape of a flow in time linear in its nodes and edges. */
+/**
+ * Compiles the shape of a flow in time linear in its nodes and edges.
+ *
+ * @example const plan = new PlanCursor(compileTopology(graph));
+ */
 export function compileTopology(graph: FlowGraph): CompiledTopology {
   const nodeCount = graph.nodes.length;
   const indexOf = new Map<string, number>();

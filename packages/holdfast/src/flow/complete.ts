@@ -18,6 +18,8 @@ import { stepKey } from './step-key.ts';
 /**
  * Starts a node: `runs` + 1, status `running`. Returns its step key `<id>#<runs>`, which names
  * this start for good.
+ *
+ * @example beginNode(plan, 'charge') // 'charge#1'
  */
 export function beginNode(state: PlanState, id: string): string {
   const node = planNode(state, id);
@@ -58,6 +60,8 @@ export function completeNode(
  * Completes a loop: `next` true resets its region and completes on `body`, else it completes on
  * `done`. While it iterates its `done` edges stay pending: the exit is not decided yet. Loops
  * inside the region count their iterations anew; `runs` go on. Seed 004, "Loops".
+ *
+ * @example completeLoop(graph, plan, 'again', false); // leaves by done
  */
 export function completeLoop(
   graph: FlowGraph,
@@ -89,6 +93,8 @@ export function completeLoop(
 /**
  * A node failed for good. With a connected `error` output it completes on that one and the flow
  * goes on (returns true); else it is `failed` and its out-edges stay pending (returns false).
+ *
+ * @example if (!failNode(graph, plan, 'charge')) planOutcome(graph, plan); // 'failed'
  */
 export function failNode(graph: FlowGraph, state: PlanState, id: string): boolean {
   const handled = graph.edges.some(
@@ -99,12 +105,20 @@ export function failNode(graph: FlowGraph, state: PlanState, id: string): boolea
   return handled;
 }
 
-/** A started node waits for something outside: an answer, a signal, a moment. */
+/**
+ * A started node waits for something outside: an answer, a signal, a moment.
+ *
+ * @example markWaiting(plan, 'approve');
+ */
 export function markWaiting(state: PlanState, id: string): void {
   planNode(state, id).status = 'waiting';
 }
 
-/** A waiting node goes on. */
+/**
+ * A waiting node goes on.
+ *
+ * @example markRunning(plan, 'approve');
+ */
 export function markRunning(state: PlanState, id: string): void {
   planNode(state, id).status = 'running';
 }

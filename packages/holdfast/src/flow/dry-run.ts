@@ -19,6 +19,7 @@ export type DryRunChoice = readonly string[] | boolean | 'fail' | undefined;
 /** `run` counts starts of the node; `iteration` (loops only) starts again with each outer pass. */
 export type DryRunChoose = (id: string, run: number, iteration?: number) => DryRunChoice;
 
+/** What a dry run has found. */
 export interface DryRun {
   /** Node ids in the order they ran. */
   readonly order: readonly string[];
@@ -28,6 +29,7 @@ export interface DryRun {
   readonly outcome: PlanOutcome;
 }
 
+/** Limits of a dry run. */
 export interface DryRunOptions {
   /** Stop with `FLOW_STEP_LIMIT` after this many starts. */
   readonly maxSteps?: number;

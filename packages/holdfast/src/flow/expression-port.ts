@@ -9,6 +9,7 @@ export interface FlowExpressionScope {
   readonly inLoop: boolean;
 }
 
+/** What is wrong with one expression, and at which column (from 1). */
 export interface ExpressionFault {
   readonly message: string;
   /** Where in the source, from 1. */

@@ -66,6 +66,8 @@ export function isBackEdge(edge: FlowEdge): boolean {
  * A text that changes only when node ids or edges change: not when a node moves, is configured
  * otherwise, or is listed elsewhere. The editor lays out again when it changes. Seed 004,
  * "Validation".
+ *
+ * @example if (topologyKey(after) !== topologyKey(before)) layOut(after);
  */
 export function topologyKey(graph: FlowGraph): string {
   const edges = graph.edges.map((edge) => [

@@ -25,6 +25,7 @@ export type FlowIssueCode =
   | 'DUPLICATE_EDGE'
   | 'NO_OUTGOING_EDGE';
 
+/** One thing that is wrong with a flow, and where. */
 export interface GraphIssue {
   readonly nodeId?: string;
   readonly edgeId?: string;

@@ -24,6 +24,7 @@ export interface UndoConfig {
   readonly input?: JsonValue;
 }
 
+/** `task`: calls a function of the host. */
 export interface TaskConfig {
   readonly function: string;
   readonly input?: JsonValue;
@@ -34,11 +35,13 @@ export interface TaskConfig {
   readonly undo?: UndoConfig;
 }
 
+/** One way out of a switch: the output, and when it is taken. */
 export interface SwitchCase {
   readonly output: string;
   readonly expression: string;
 }
 
+/** `control.switch`: leaves by the first case that is true. */
 export interface SwitchConfig {
   /** The first whose expression is true names the output. */
   readonly cases: readonly SwitchCase[];
@@ -46,6 +49,7 @@ export interface SwitchConfig {
   readonly otherwise?: string;
 }
 
+/** `control.loop`: goes round by `body`, out by `done`. */
 export interface LoopConfig {
   /** How many times the body runs at most; counted anew in each pass of an enclosing loop. */
   readonly maxIterations: number;
@@ -53,6 +57,7 @@ export interface LoopConfig {
   readonly while?: string;
 }
 
+/** `control.map`: one function over a list, each item a durable sub-step. */
 export interface MapConfig {
   /** An expression that gives a list. */
   readonly items: string;
@@ -62,26 +67,31 @@ export interface MapConfig {
   readonly onError?: 'fail' | 'collect';
 }
 
+/** `approval`: waits for a person. Deadlines count from the dispatch, in milliseconds. */
 export interface ApprovalConfig {
   readonly prompt: string;
   readonly deadlineMs?: number;
   readonly onDeadline?: 'rejected' | 'fail';
 }
 
+/** `delay`: waits for time, in milliseconds. */
 export interface DelayConfig {
   readonly delayMs: number;
 }
 
+/** `signal`: waits for a message of this name (a template). */
 export interface SignalConfig {
   readonly name: string;
   readonly deadlineMs?: number;
 }
 
+/** `subflow`: runs another flow of the host; `input` is any JSON with templates. */
 export interface SubflowConfig {
   readonly flow: string;
   readonly input: JsonValue;
 }
 
+/** `continue-as-new`: ends the run, which goes on as a new one with this input. */
 export interface ContinueAsNewConfig {
   readonly input: JsonValue;
 }
@@ -102,6 +112,7 @@ export interface NodeConfigs {
   readonly 'continue-as-new': ContinueAsNewConfig;
 }
 
+/** The name of a node type. */
 export type NodeType = keyof NodeConfigs;
 
 /** A node's type with its configuration, as one discriminated union. */

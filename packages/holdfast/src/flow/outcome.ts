@@ -9,6 +9,7 @@ import { BODY_HANDLE, edgeHandle, type FlowGraph, type FlowNode, LOOP_TYPE } fro
 import { clonePlan, type PlanNode, type PlanState, planNode } from './plan-state.ts';
 import { readyNodes } from './ready.ts';
 
+/** Where a run of a flow stands, by its plan. */
 export type PlanOutcome = 'running' | 'succeeded' | 'failed' | 'rejected';
 
 /** Why a settled plan is rejected. */
@@ -63,7 +64,11 @@ export function planOutcome(graph: FlowGraph, state: PlanState): PlanOutcome {
   return planRejections(graph, after).length > 0 ? 'rejected' : 'succeeded';
 }
 
-/** Why a settled plan is rejected, in graph order; causes before what they left unresolved. */
+/**
+ * Why a settled plan is rejected, in graph order; causes before what they left unresolved.
+ *
+ * @example planRejections(graph, plan) // [{ nodeId: 'ok', kind: 'refused', branch: 'rejected' }]
+ */
 export function planRejections(graph: FlowGraph, settled: PlanState): readonly PlanRejection[] {
   const connected = new Map<string, Set<string>>();
   for (const edge of graph.edges) {

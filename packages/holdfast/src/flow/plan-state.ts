@@ -10,6 +10,7 @@ import { type FlowGraph, LOOP_TYPE } from './flow-graph.ts';
 /** `inactive`: its source chose another output, or was skipped. */
 export type EdgeState = 'pending' | 'active' | 'inactive';
 
+/** Where a node of a plan stands. Seed 004, "State". */
 export type NodeStatus =
   | 'pending'
   | 'running'

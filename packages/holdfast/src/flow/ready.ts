@@ -45,6 +45,8 @@ export function readyNodes(graph: FlowGraph, state: PlanState): ReadyNodes {
 /**
  * True when nothing runs or waits and nothing could be started. Leaves `state` as it is. Seed 004,
  * "Settled".
+ *
+ * @example while (!isSettled(graph, plan)) runReadyNodes();
  */
 export function isSettled(graph: FlowGraph, state: PlanState): boolean {
   if (graph.nodes.some((node) => !isQuiet(state, node.id))) return false;

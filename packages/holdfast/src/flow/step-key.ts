@@ -35,7 +35,11 @@ export function flowPosition(nodeId: string, runs: number, attempt = 1): string 
   return attempt === 1 ? `flow/${nodeId}#${runs}` : `flow/${nodeId}#${runs}/${attempt}`;
 }
 
-/** The occurrence that a position names, or null for text that is no flow position. */
+/**
+ * The occurrence that a position names, or null for text that is no flow position.
+ *
+ * @example parseFlowPosition('flow/a#2/3') // { nodeId: 'a', runs: 2, attempt: 3 }
+ */
 export function parseFlowPosition(position: string): FlowOccurrence | null {
   const match = POSITION.exec(position);
   if (match === null) return null;

@@ -14,6 +14,7 @@ import { edgeErrors, edgeWarnings } from './validate-edges.ts';
 import { loopErrors } from './validate-loops.ts';
 import { nodeErrors, nodeWarnings } from './validate-nodes.ts';
 
+/** How deep a flow is looked into. */
 export interface ValidateGraphOptions {
   /** Without it expressions and templates are not looked into. */
   readonly checkExpression?: CheckExpression;

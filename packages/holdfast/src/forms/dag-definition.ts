@@ -17,6 +17,7 @@ export type DagNodeData = {
   readonly lane?: ExecutionLaneDescription;
 };
 
+/** The limits and rules of a dag. */
 export type DagData = {
   /** The most open occurrences at once, from 1. */
   readonly globalConcurrency: number;

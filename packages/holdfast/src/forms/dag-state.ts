@@ -9,8 +9,10 @@ import { freezeJson, isJsonObject, type JsonObject, type JsonValue } from '../ba
 import type { GraphEvent } from '../graph/graph-type.ts';
 import type { DagData, DagNodeKind } from './dag-definition.ts';
 
+/** Where a node of a dag stands. */
 export type DagNodeStatus = 'pending' | 'in-flight' | 'paused' | 'passed' | 'skipped' | 'failed';
 
+/** What is known of one node of a dag. */
 export type DagNodeState = {
   readonly status: DagNodeStatus;
   /** Dispatches so far. */
@@ -25,6 +27,7 @@ export type DagNodeState = {
   readonly result: JsonValue;
 };
 
+/** The state of a dag's run: its nodes by id. */
 export type DagState = { readonly nodes: Readonly<Record<string, DagNodeState>> };
 
 /** What decides over a failed node. */

@@ -33,4 +33,5 @@ export interface FailCommand {
   readonly message: string;
 }
 
+/** One command of a decision. */
 export type GraphCommand = DispatchCommand | PauseCommand | CompleteCommand | FailCommand;

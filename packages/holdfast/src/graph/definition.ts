@@ -87,6 +87,11 @@ export function compileGraphDefinition<Definition extends AnyGraphDefinition>(
  * Validates a literal definition and gives it back frozen, with its literal types.
  *
  * Throws `GraphValidationError` like `compileGraphDefinition`.
+ *
+ * @example
+ * const definition = defineGraphDefinition({
+ *   id: 'solo', definitionVersion: 1, data: {}, nodes: [{ id: 'a', data: {} }], edges: [],
+ * });
  */
 export function defineGraphDefinition<const Definition extends AnyGraphDefinition>(
   definition: Definition,

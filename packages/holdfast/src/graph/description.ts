@@ -17,12 +17,14 @@ export interface GraphBounds {
   readonly maxFanOut: PlanBound;
 }
 
+/** A named part of a graph and the nodes in it; every node is in one. */
 export interface GraphPhaseDescription {
   readonly id: string;
   readonly name: string;
   readonly nodeIds: readonly string[];
 }
 
+/** What a node takes and gives (JSON that a host understands), and its lane, if it has one. */
 export interface GraphNodeDescription {
   readonly id: string;
   readonly phaseId: string;
@@ -41,6 +43,7 @@ export interface GraphPolicies {
   readonly action: JsonValue;
 }
 
+/** Something a graph asks to be allowed, within a scope (any JSON). */
 export interface GraphPermission {
   readonly name: string;
   readonly scope: JsonValue;
@@ -68,6 +71,7 @@ export interface GraphIdentity {
   readonly definitionDigest: Sha256Digest;
 }
 
+/** An edge of the definition, without its data. */
 export interface GraphEdgeDescription {
   readonly id: string;
   readonly source: string;

@@ -30,7 +30,11 @@ interface Neighbours<Edge> {
   readonly outbound: Edge[];
 }
 
-/** The kernel of a validated definition. Neighbour lists are built at the first look-up. */
+/**
+ * The kernel of a validated definition. Neighbour lists are built at the first look-up.
+ *
+ * @example createGraphKernel(definition).successors('draft') // ['review']
+ */
 export function createGraphKernel<Definition extends AnyGraphDefinition>(
   definition: Definition,
 ): GraphKernel<Definition> {

@@ -59,6 +59,7 @@ export interface PlanResolution {
   readonly preflight?: RunPreflightPolicy;
 }
 
+/** A lane with the target it really gets, and those that may be tried in its place. */
 export interface ResolvedExecutionLane extends ExecutionLaneDescription {
   readonly effective: ExecutionTarget;
   readonly fallbacks: readonly ExecutionTarget[];

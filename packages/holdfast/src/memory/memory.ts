@@ -46,6 +46,7 @@ export type MemoryErrorCode =
   | 'UNSAFE_STORAGE'
   | 'STORAGE_ERROR';
 
+/** Why a memory refused a command, in words. */
 export interface MemoryError {
   readonly code: MemoryErrorCode;
   readonly message: string;
@@ -53,6 +54,7 @@ export interface MemoryError {
   readonly details?: JsonValue;
 }
 
+/** What a command came to. */
 export type MemoryResult =
   | { readonly ok: true; readonly command: MemoryCommand['command']; readonly value: JsonValue }
   | {

@@ -9,6 +9,7 @@ import {
 import { HoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 
+/** The rules under which a function runs. Times are in milliseconds. */
 export interface DataNodeOptions<Input = JsonValue> {
   /** Whether a crash during the attempt may run it again without asking; false by default. */
   readonly retrySafe?: boolean;

@@ -17,6 +17,7 @@ interface WaitBase {
   readonly onDeadline?: { readonly result: JsonValue } | { readonly failWith: string };
 }
 
+/** What a node waits for, and for how long (in milliseconds). */
 export type WaitNodeOptions = WaitBase &
   (
     | {

@@ -48,6 +48,8 @@ export function currentOwner(
 /**
  * True only when it is certain that the owner's process runs no more: the machine has been booted
  * since, its pid is free, or its pid belongs to a process that started at another time.
+ *
+ * @example if (isProvenDead(held.heldBy)) await recover();
  */
 export function isProvenDead(
   owner: OwnerIdentity,

@@ -15,6 +15,7 @@ export interface PauseView {
   readonly dueAt?: IsoTime;
 }
 
+/** The run has its result. */
 export interface RunComplete {
   readonly kind: 'complete';
   readonly output: JsonValue;
@@ -46,4 +47,5 @@ export interface RunWaiting {
   readonly wakeAt?: IsoTime;
 }
 
+/** What a run came to, or what it waits for. */
 export type RunResult = RunComplete | RunFailed | RunPaused | RunWaiting;

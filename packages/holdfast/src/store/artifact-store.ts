@@ -1,11 +1,13 @@
 /** The artifact port: bytes named by their digest, for what is too large to stand in an event. */
 import type { Sha256Digest } from '../base/digest.ts';
 
+/** The run that an artifact belongs to. */
 export interface ArtifactScope {
   readonly namespace: string;
   readonly runId: string;
 }
 
+/** Bytes to store. */
 export interface NewArtifact {
   readonly bytes: Uint8Array;
   /** `type/subtype`, at most 255 bytes. */
@@ -23,6 +25,7 @@ export interface ArtifactReference {
   readonly purpose: string;
 }
 
+/** Stores bytes under the digest of their content, run by run. */
 export interface ArtifactStore {
   /** Stores bytes and returns their reference; the same content again is the same reference. */
   write(scope: ArtifactScope, artifact: NewArtifact): Promise<ArtifactReference>;

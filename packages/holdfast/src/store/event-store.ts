@@ -8,6 +8,7 @@ import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts'
 import type { RunIndexUpdate } from './run-index.ts';
 import type { Snapshot } from './snapshot-store.ts';
 
+/** What an append may hold beside its events. */
 export interface AppendOptions {
   /** The fencing token of the caller's lease; a smaller one than the stream has seen is refused. */
   readonly fence?: bigint;
@@ -17,11 +18,13 @@ export interface AppendOptions {
   readonly index?: RunIndexUpdate;
 }
 
+/** Where an append has ended. */
 export interface AppendReceipt {
   /** The sequence of the last event of the batch. */
   readonly sequence: number;
 }
 
+/** Where a read begins. */
 export interface ReadOptions {
   /** Only events with a greater sequence; 0 by default. */
   readonly after?: number;
@@ -30,6 +33,7 @@ export interface ReadOptions {
 /** Called with the events of one append, in order. */
 export type EventListener = (events: readonly EventEnvelope[]) => void;
 
+/** Append-only streams, one a run. */
 export interface EventStore {
   /**
    * Appends a batch behind `expected` (0 = empty stream), or at whatever the end is (`'end'`,

@@ -8,6 +8,7 @@ import type { OwnerIdentity } from '../base/owner-identity.ts';
 
 export type { OwnerIdentity };
 
+/** A lease that is held: its fencing token goes with every append. */
 export interface LeaseGrant {
   readonly key: string;
   readonly owner: OwnerIdentity;
@@ -16,11 +17,13 @@ export interface LeaseGrant {
   readonly expiresAt: number;
 }
 
+/** Who holds a lease that was asked for, and until when (ms since the epoch). */
 export interface LeaseHeld {
   readonly heldBy: OwnerIdentity;
   readonly expiresAt: number;
 }
 
+/** Whom an acquiring owner may replace. */
 export interface AcquireOptions {
   /**
    * `proven-dead`: an owner of the same pid namespace that is proven dead is replaced at once;
@@ -29,6 +32,7 @@ export interface AcquireOptions {
   readonly takeover: 'proven-dead' | 'never';
 }
 
+/** Leases by key. Times are in milliseconds. */
 export interface LeaseStore {
   /** Grants the lease, or says who holds it. The same owner acquiring again renews its grant. */
   acquire(

@@ -1,6 +1,7 @@
 /** How much one run may store. */
 import { StorageError } from './storage-error.ts';
 
+/** The limits of a storage, in bytes. The other fields have one value each in this version. */
 export interface RunStoragePolicy {
   readonly schemaVersion: 1;
   /** The largest payload of one event, in bytes of its JSON text. */

@@ -22,6 +22,7 @@ export interface RunIndexUpdate {
   readonly graphId?: string;
 }
 
+/** What the index says of one run. */
 export interface RunIndexRow {
   readonly namespace: string;
   readonly runId: string;
@@ -38,6 +39,7 @@ export interface RunIndexRow {
   readonly isMarkedDue: boolean;
 }
 
+/** Which runs are listed; all of them when empty. */
 export interface RunFilter {
   readonly statuses?: readonly RunStatus[];
   readonly graphId?: string;
@@ -45,6 +47,7 @@ export interface RunFilter {
   readonly runIdPrefix?: string;
 }
 
+/** Which part of a list is wanted. */
 export interface RunPage {
   /** How many rows at most, 1–1000; 100 by default. */
   readonly limit?: number;
@@ -52,12 +55,14 @@ export interface RunPage {
   readonly cursor?: string;
 }
 
+/** One page of runs. */
 export interface RunList {
   readonly runs: readonly RunIndexRow[];
   /** Absent on the last page. */
   readonly cursor?: string;
 }
 
+/** Finds runs without reading their streams. */
 export interface RunIndex {
   /** Rows of this storage's namespace, newest first (`createdAt`, then run id). */
   list(filter?: RunFilter, page?: RunPage): Promise<RunList>;

@@ -1,6 +1,7 @@
 /** The error of every store: one class, one closed set of codes, the same on every adapter. */
 import { type ErrorDetails, HoldfastError } from '../base/errors.ts';
 
+/** The codes of stores. */
 export type StorageErrorCode =
   | 'SEQUENCE_CONFLICT'
   | 'STALE_FENCE'

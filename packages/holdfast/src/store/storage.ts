@@ -22,6 +22,7 @@ export interface RunStorageRecord {
   readonly policy: RunStoragePolicy;
 }
 
+/** A storage: the ports of one namespace, and what it says of itself in a run's first event. */
 export interface RunStorage {
   readonly record: RunStorageRecord;
   readonly eventStore: EventStore;

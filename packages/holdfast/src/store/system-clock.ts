@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../base/ports.ts';
 /** Longer delays overflow the timers of the host; they are waited for in pieces. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** How the machine's clock is used. */
 export interface SystemClockOptions {
   /** Whether a pending timer keeps the process alive; true by default. */
   readonly keepsAlive?: boolean;

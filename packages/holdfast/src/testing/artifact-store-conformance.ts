@@ -25,7 +25,11 @@ export function runArtifactStoreConformance(factory: StorageFactory): Promise<Co
   return reportOfStorage(cases, factory);
 }
 
-/** Like `runArtifactStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure. */
+/**
+ * Like `runArtifactStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure.
+ *
+ * @example await assertArtifactStoreConformance(() => ({ open: openMyStorage }));
+ */
 export async function assertArtifactStoreConformance(factory: StorageFactory): Promise<void> {
   requireConformance(await runArtifactStoreConformance(factory));
 }

@@ -22,7 +22,11 @@ export function runEventStoreConformance(factory: StorageFactory): Promise<Confo
   return reportOfStorage([...appendCases, ...raceCases, ...admissionCases, ...readCases], factory);
 }
 
-/** Like `runEventStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure. */
+/**
+ * Like `runEventStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure.
+ *
+ * @example await assertEventStoreConformance(() => ({ open: openMyStorage }));
+ */
 export async function assertEventStoreConformance(factory: StorageFactory): Promise<void> {
   requireConformance(await runEventStoreConformance(factory));
 }

@@ -6,11 +6,13 @@
  */
 import type { Clock, Timer } from '../base/ports.ts';
 
+/** Where a fake clock begins. */
 export interface FakeClockOptions {
   /** Where time begins, in milliseconds since the epoch; 2026-01-01T00:00:00Z by default. */
   readonly startMs?: number;
 }
 
+/** A clock that a test moves. */
 export interface FakeClock extends Clock {
   /** How many callbacks wait for their moment. */
   readonly pending: number;

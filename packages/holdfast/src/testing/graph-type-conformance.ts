@@ -67,6 +67,8 @@ export function runGraphTypeConformance<
 /**
  * Like `runGraphTypeConformance`, for test frameworks. Throws one error (`CONFORMANCE_FAILED`)
  * that joins `case: message` of all failures.
+ *
+ * @example it('keeps the contract', () => assertGraphTypeConformance(fixture));
  */
 export function assertGraphTypeConformance<
   Definition extends AnyGraphDefinition,

@@ -24,7 +24,11 @@ export function runLeaseStoreConformance(factory: StorageFactory): Promise<Confo
   return reportOfStorage(cases, factory);
 }
 
-/** Like `runLeaseStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure. */
+/**
+ * Like `runLeaseStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure.
+ *
+ * @example await assertLeaseStoreConformance(() => ({ open: openMyStorage }));
+ */
 export async function assertLeaseStoreConformance(factory: StorageFactory): Promise<void> {
   requireConformance(await runLeaseStoreConformance(factory));
 }

@@ -11,6 +11,7 @@ import type { FlowEdge, FlowGraph, FlowNode } from '../flow/flow-graph.ts';
 import type { NodeType } from '../flow/node-config.ts';
 import { hashedNumber, seededNumbers } from './seeded-numbers.ts';
 
+/** What a random flow looks like. */
 export interface RandomFlowOptions {
   readonly seed: number;
   /** How many nodes the flow has, from 1. */
@@ -41,6 +42,8 @@ export function randomFlow(options: RandomFlowOptions): FlowGraph {
 /**
  * Random outputs for every start of every node, from a seed: any one output, for a loop its guard.
  * The same node and run always choose the same, in whatever order they are asked.
+ *
+ * @example dryRun(graph, randomChoices(graph, 7)).outcome
  */
 export function randomChoices(graph: FlowGraph, seed: number): DryRunChoose {
   const nodes = new Map(graph.nodes.map((node, index) => [node.id, { node, index }]));

@@ -7,6 +7,7 @@
 import type { Random } from '../base/ports.ts';
 import { seededNumbers } from './seeded-numbers.ts';
 
+/** Chance that follows from a seed. */
 export interface SeededRandom extends Random {
   /** A whole number from `least` to `most`, both included. */
   integer(least: number, most: number): number;

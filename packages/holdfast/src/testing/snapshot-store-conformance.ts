@@ -22,7 +22,11 @@ export function runSnapshotStoreConformance(factory: StorageFactory): Promise<Co
   return reportOfStorage(cases, factory);
 }
 
-/** Like `runSnapshotStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure. */
+/**
+ * Like `runSnapshotStoreConformance`, but throws `CONFORMANCE_FAILED` naming every failure.
+ *
+ * @example await assertSnapshotStoreConformance(() => ({ open: openMyStorage }));
+ */
 export async function assertSnapshotStoreConformance(factory: StorageFactory): Promise<void> {
   requireConformance(await runSnapshotStoreConformance(factory));
 }

@@ -10,6 +10,7 @@ import type { EventPayloads, EventType, PauseRequest } from '../history/catalog.
 import { eventCatalog, isEventType } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
 
+/** Where one dispatch stands. `abandoned`: nobody waited for its end. */
 export type OccurrenceStatus =
   | 'queued'
   | 'running'
@@ -18,6 +19,7 @@ export type OccurrenceStatus =
   | 'failed'
   | 'abandoned';
 
+/** One sub-step of an occurrence. */
 export interface StepView {
   readonly name: string;
   readonly status: 'started' | 'completed' | 'failed';
@@ -45,14 +47,17 @@ export interface OccurrenceView {
   readonly steps: readonly StepView[];
 }
 
+/** What an occurrence waits for. */
 export interface OccurrencePause {
   readonly pauseId: string;
   readonly reason: string;
   readonly request: PauseRequest;
 }
 
+/** Where a run stands; `paused`: all that is open waits. */
 export type RunViewStatus = 'running' | 'paused' | 'complete' | 'fail' | 'cancelled';
 
+/** A run as a screen shows it. */
 export interface RunView {
   readonly runId: string;
   readonly graphId: string | null;

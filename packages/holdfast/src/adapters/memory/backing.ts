@@ -38,6 +38,7 @@ export interface MemoryStream {
   due: boolean;
 }
 
+/** What a memory store holds: made by `createMemoryBacking`, read by the adapter only. */
 export interface MemoryBacking {
   readonly streams: Map<string, MemoryStream>;
   readonly subscriptions: Map<string, Set<MemorySubscription>>;
@@ -46,7 +47,11 @@ export interface MemoryBacking {
   readonly artifacts: Map<string, Map<string, Uint8Array>>;
 }
 
-/** An empty backing. */
+/**
+ * An empty backing.
+ *
+ * @example const backing = createMemoryBacking(); // for several storages
+ */
 export function createMemoryBacking(): MemoryBacking {
   return {
     streams: new Map(),

@@ -15,6 +15,7 @@ import { MemoryLeaseStore } from './lease-store.ts';
 import { MemoryRunIndex } from './run-index.ts';
 import { MemorySnapshotStore } from './snapshot-store.ts';
 
+/** What a memory storage is made of. */
 export interface MemoryRunStorageOptions {
   /** 1–128 letters, digits, `.`, `_`, `-`. */
   readonly namespace: string;

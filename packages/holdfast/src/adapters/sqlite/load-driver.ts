@@ -4,7 +4,11 @@ import { loadBetterSqlite } from './better-sqlite-driver.ts';
 import { loadNodeSqlite } from './node-sqlite-driver.ts';
 import type { SqliteDriver } from './sqlite-driver.ts';
 
-/** `node:sqlite` where this Node has it, else better-sqlite3. Throws `SQLITE_DRIVER_MISSING`. */
+/**
+ * `node:sqlite` where this Node has it, else better-sqlite3. Throws `SQLITE_DRIVER_MISSING`.
+ *
+ * @example loadSqliteDriver().name // 'node:sqlite'
+ */
 export function loadSqliteDriver(): SqliteDriver {
   const driver = loadNodeSqlite() ?? loadBetterSqlite();
   if (driver !== null) return driver;

@@ -14,12 +14,14 @@ export interface SqliteStatement {
   all(...values: readonly SqliteValue[]): readonly SqliteRow[];
 }
 
+/** One open file. */
 export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
   close(): void;
 }
 
+/** A way to SQLite. */
 export interface SqliteDriver {
   /** `node:sqlite` or `better-sqlite3`. */
   readonly name: string;

@@ -17,6 +17,7 @@ import { SqliteSnapshotStore } from './snapshot-store.ts';
 import type { SqliteDriver } from './sqlite-driver.ts';
 import { type StorageCounters, WriteQueue } from './write-queue.ts';
 
+/** Where a local storage stands and what it keeps to. */
 export interface LocalRunStorageOptions {
   /** Where `holdfast.db` stands; made when it is not there. */
   readonly directory: string;
@@ -59,7 +60,11 @@ export function createLocalRunStorage(options: LocalRunStorageOptions): LocalRun
   return createSqliteRunStorage(options, {});
 }
 
-/** `createLocalRunStorage` with replaceable parts. */
+/**
+ * `createLocalRunStorage` with replaceable parts; throws the same.
+ *
+ * @example createSqliteRunStorage({ directory, namespace: 'bench' }, { driver: loadSqliteDriver() })
+ */
 export function createSqliteRunStorage(
   options: LocalRunStorageOptions,
   parts: SqliteParts,

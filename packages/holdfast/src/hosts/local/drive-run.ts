@@ -16,6 +16,7 @@ import { createSystemClock } from '../../store/system-clock.ts';
 import type { BoundRun } from './bound-run.ts';
 import { type HeldLease, holdLease } from './held-lease.ts';
 
+/** Which run is driven, and who is asked and told meanwhile. */
 export interface DriveRunOptions {
   readonly runId: string;
   readonly clock?: Clock;

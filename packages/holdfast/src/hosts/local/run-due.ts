@@ -16,6 +16,7 @@ import { createSystemClock } from '../../store/system-clock.ts';
 import type { BoundRun } from './bound-run.ts';
 import { driveRun } from './drive-run.ts';
 
+/** How a host that stays looks for work, and whom it tells. */
 export interface RunDueOptions {
   /** Ends the host; runs in flight are halted and stay resumable. */
   readonly signal?: AbortSignal;

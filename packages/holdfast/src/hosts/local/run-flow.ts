@@ -18,6 +18,7 @@ import type { RunStorage } from '../../store/storage.ts';
 import type { BoundRun } from './bound-run.ts';
 import { type DrivenRun, type DriveRunOptions, driveRun } from './drive-run.ts';
 
+/** Where a flow is stored, which flows its subflows name, and who answers its pauses. */
 export interface RunFlowOptions extends FlowNodesOptions {
   /** Where runs are stored; `.holdfast` by default. */
   readonly directory?: string;

@@ -36,6 +36,7 @@ export type EdgeTarget<Nodes extends CodeNodes> = {
   [Id in keyof Nodes & string]: 'body' extends OutputsOf<Nodes[Id]> ? Id | `${Id}.next` : Id;
 }[keyof Nodes & string];
 
+/** Nodes written in code, by id. */
 export type CodeNodes = Readonly<Record<string, CodeNode>>;
 
 type OutputsOf<Node> = Node extends CodeNode<infer Outputs, infer _Output> ? Outputs : never;
@@ -47,6 +48,7 @@ export type FlowOutput<Nodes extends CodeNodes> = {
 
 type OutputOf<Node> = Node extends CodeNode<infer _Outputs, infer Output> ? Output : never;
 
+/** A flow as it is written in code. */
 export interface FlowSource<Nodes extends CodeNodes> {
   readonly id: string;
   /** A positive integer; 1 by default. */
@@ -137,7 +139,7 @@ function withStart(ids: readonly string[], edges: readonly Omit<FlowEdge, 'id'>[
 export interface TaskInput<Input = JsonValue> {
   /** The run's input. */
   readonly input: Input;
-  /** The outputs of the nodes before it that ran. */
+  /** The outputs of the nodes that lead to it; null for one that was skipped. */
   readonly nodes: Readonly<Record<string, JsonValue>>;
 }
 
@@ -146,7 +148,11 @@ type TaskOptions = Omit<NodeConfigs['task'], 'function' | 'undo'> & {
   readonly undo?: NodeFunction<never>;
 };
 
-/** A task. Its failures may leave by `error`. */
+/**
+ * A task. Its failures may leave by `error`.
+ *
+ * @example task(({ input }: TaskInput<{ n: number }>) => input.n + 1, { retry: { max: 3 } })
+ */
 export function task<Input, Output>(
   run: (input: Input, context: NodeContext) => Output,
   options: TaskOptions = {},
@@ -165,12 +171,20 @@ export function task<Input, Output>(
   };
 }
 
-/** Leaves by `true` or `false`. */
+/**
+ * Leaves by `true` or `false`.
+ *
+ * @example condition('nodes.sum.output > 100')
+ */
 export function condition(expression: string): CodeNode<'true' | 'false', boolean> {
   return { type: 'control.condition', build: () => ({ config: { expression } }) };
 }
 
-/** Leaves by the first of its cases that is true, else by `otherwise`. */
+/**
+ * Leaves by the first of its cases that is true, else by `otherwise`.
+ *
+ * @example choose({ big: 'input.n > 10', small: 'input.n > 0' }, 'none')
+ */
 export function choose<const Output extends string>(
   cases: Readonly<Record<Output, string>>,
   otherwise?: Output,
@@ -183,14 +197,22 @@ export function choose<const Output extends string>(
   return { type: 'control.switch', build: () => ({ config }) };
 }
 
-/** Goes round by `body`, back in by `next`, out by `done`. */
+/**
+ * Goes round by `body`, back in by `next`, out by `done`.
+ *
+ * @example loop({ maxIterations: 3, while: 'nodes.check.output != true' })
+ */
 export function loop(
   config: NodeConfigs['control.loop'],
 ): CodeNode<'body' | 'done', { readonly iteration: number }> {
   return built('control.loop', config);
 }
 
-/** Runs a function over the list that the expression `items` gives. */
+/**
+ * Runs a function over the list that the expression `items` gives.
+ *
+ * @example map('input.urls', (url: string) => load(url), { maxConcurrency: 4 })
+ */
 export function map<Item, Output>(
   items: string,
   run: (item: Item, context: NodeContext) => Output,
@@ -205,34 +227,58 @@ export function map<Item, Output>(
   };
 }
 
-/** Waits for a person. */
+/**
+ * Waits for a person.
+ *
+ * @example approval({ prompt: 'Ship {{ input.item }}?', deadlineMs: 86_400_000 })
+ */
 export function approval(
   config: NodeConfigs['approval'],
 ): CodeNode<'approved' | 'rejected', { readonly approved: boolean; readonly answer: JsonValue }> {
   return built('approval', config);
 }
 
-/** Waits for time. */
+/**
+ * Waits for time.
+ *
+ * @example delay(60_000)
+ */
 export function delay(delayMs: number): CodeNode<'out', null> {
   return built('delay', { delayMs });
 }
 
-/** Waits for a signal; leaves by `timeout` when its deadline passes first. */
+/**
+ * Waits for a signal; leaves by `timeout` when its deadline passes first.
+ *
+ * @example signal({ name: 'paid', deadlineMs: 3_600_000 })
+ */
 export function signal(config: NodeConfigs['signal']): CodeNode<'out' | 'timeout', JsonValue> {
   return built('signal', config);
 }
 
-/** Runs another flow of the host as a run of its own. */
+/**
+ * Runs another flow of the host as a run of its own.
+ *
+ * @example subflow({ flow: 'invoice', input: { order: '{{ input.order }}' } })
+ */
 export function subflow(config: NodeConfigs['subflow']): CodeNode<'out' | 'error', JsonValue> {
   return built('subflow', config);
 }
 
-/** Ends its branch. */
+/**
+ * Ends its branch.
+ *
+ * @example end()
+ */
 export function end(): CodeNode<never, null> {
   return built('end', {});
 }
 
-/** Ends the run, which goes on as a new one with this input. */
+/**
+ * Ends the run, which goes on as a new one with this input.
+ *
+ * @example continueAsNew({ page: '{{ input.page + 1 }}' })
+ */
 export function continueAsNew(input: JsonValue): CodeNode<never, null> {
   return built('continue-as-new', { input });
 }

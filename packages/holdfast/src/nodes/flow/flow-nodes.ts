@@ -21,6 +21,7 @@ import type { NodeSetting } from './node-setting.ts';
 import { taskNode } from './task-node.ts';
 import { approvalNode, signalNode } from './waiting-nodes.ts';
 
+/** What the nodes of a flow need beside its functions. */
 export interface FlowNodesOptions {
   /** The flows that subflow nodes name. */
   readonly flows?: Readonly<Record<string, FlowFile>>;
