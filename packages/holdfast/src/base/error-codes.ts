@@ -575,8 +575,10 @@ type Sections = typeof base &
   typeof executor &
   typeof commandLine;
 
+/** A code of the closed table. */
 export type ErrorCode = keyof Sections;
 
+/** Every code: its meaning, and what to do next. */
 export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...base,
   ...expression,

@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 interface WaitBase {
   /** The wait ends by itself this long after its dispatch; never by default. */
   readonly deadlineMs?: number;
-  /** What the deadline makes of the node: a result, or a failure with this code. */
+  /** What the deadline makes of the node; by default it fails with `DEADLINE_PASSED`. */
   readonly onDeadline?: { readonly result: JsonValue } | { readonly failWith: string };
 }
 

@@ -40,7 +40,8 @@ interface Waiting {
  *
  * @example
  * const clock = createFakeClock();
- * const running = createGraphExecutor({ runId, graph, storage, nodes, clock }).then((e) => e.run());
+ * const executor = await createGraphExecutor({ runId, graph, storage, nodes, clock });
+ * const running = executor.run();
  * await clock.advance(60_000);
  */
 export function createFakeClock(options: FakeClockOptions = {}): FakeClock {

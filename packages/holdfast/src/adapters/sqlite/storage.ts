@@ -63,7 +63,7 @@ export function createLocalRunStorage(options: LocalRunStorageOptions): LocalRun
 /**
  * `createLocalRunStorage` with replaceable parts; throws the same.
  *
- * @example createSqliteRunStorage({ directory, namespace: 'bench' }, { driver: loadSqliteDriver() })
+ * @example createSqliteRunStorage({ directory, namespace: 'bench' }, { synchronous: 'full' })
  */
 export function createSqliteRunStorage(
   options: LocalRunStorageOptions,

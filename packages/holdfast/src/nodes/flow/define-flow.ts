@@ -77,7 +77,10 @@ export const TRIGGER_ID = 'trigger';
  * @example
  * const flow = defineFlow({
  *   id: 'greet',
- *   nodes: { hello: task(({ input }: TaskInput<{ name: string }>) => `Hello ${input.name}`), ok: approval({ prompt: 'Send?' }) },
+ *   nodes: {
+ *     hello: task(({ input }: TaskInput<{ name: string }>) => `Hello ${input.name}`),
+ *     ok: approval({ prompt: 'Send?' }),
+ *   },
  *   edges: [['hello', 'ok']],
  * });
  */

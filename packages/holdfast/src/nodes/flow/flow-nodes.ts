@@ -1,4 +1,4 @@
-/** `flowNodes`: the bindings of a flow's nodes, made from its definition and the host's functions. */
+/** `flowNodes`: the bindings of a flow's nodes, from its definition and the host's functions. */
 import {
   type ChildRun,
   type NodeBinding,
