@@ -50,7 +50,7 @@ export async function runCli(args: readonly string[], ports: CliPorts): Promise<
   };
   try {
     const program = createProgram(ports, finish);
-    if (args.length === 0) terminal.out(program.helpInformation());
+    if (args.length === 0) program.outputHelp();
     else await program.parseAsync([...args], { from: 'user' });
   } catch (thrown) {
     const error = commandError(thrown);

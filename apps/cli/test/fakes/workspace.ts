@@ -63,6 +63,7 @@ export class Workspace {
 
 // What a test looks for in a document is its own affair.
 export type Document = Readonly<Record<string, unknown>> & {
+  readonly output?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly next: string };
 };
 

@@ -1,0 +1,153 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askFlow, askModule, chainFlow, Workspace } from '../fakes/workspace.ts';
+
+/** Every bad input gives one typed error, exit code 2, and leaves nothing behind. */
+describe('bad input', () => {
+  const place = new Workspace();
+  let before: readonly string[];
+
+  beforeAll(async () => {
+    place.write('ask.json', askFlow);
+    place.write('ask.mjs', askModule);
+    place.write('broken.json', '{\n  "id": "broken",\n  "nodes": [,]\n}');
+    place.write('empty.json', '');
+    place.write('list.json', '[]');
+    place.write('alone.json', chainFlow('alone', 'work'));
+    place.write('wrong.json', chainFlow('wrong', 'work'));
+    place.write('wrong.mjs', 'export const other = () => 1;');
+    place.write('throws.json', chainFlow('throws', 'work'));
+    place.write('throws.mjs', 'throw new Error("on the way in");');
+    place.write('unsound.json', {
+      id: 'unsound',
+      nodes: [
+        { id: 's', type: 'trigger', config: {} },
+        { id: 'a', type: 'delay', config: { delayMs: -1 } },
+        { id: 'b', type: 'control.condition', config: { expression: 'input.x >' } },
+        { id: 'c', type: 'no-such-type', config: {} },
+      ],
+      edges: [
+        { id: 'e', source: 's', target: 'a' },
+        { id: 'f', source: 'a', target: 'nowhere' },
+      ],
+    });
+    await place.call(['run', 'ask.json', '--run-id', 'r1', '--input', '{"what":1}']);
+    before = await everything();
+  });
+
+  afterAll(() => {
+    place.remove();
+  });
+
+  async function everything(): Promise<readonly string[]> {
+    const { document } = await place.json(['list']);
+    const runs = (document['runs'] as { runId: string; sequence: number }[]).map(
+      ({ runId, sequence }) => `${runId} ${sequence}`,
+    );
+    return [...runs, ...readdirSync(place.folder), ...readdirSync(`${place.store}/sources`)].sort();
+  }
+
+  it.each([
+    ['an unknown flow file', ['run', 'nowhere.json'], 'FILE_UNREADABLE', 'nowhere.json'],
+    ['a folder as flow', ['run', '.holdfast'], 'FILE_UNREADABLE', 'it is a folder'],
+    ['bad JSON', ['run', 'broken.json'], 'FILE_NOT_JSON', 'line 3, column 13'],
+    ['an empty file', ['run', 'empty.json'], 'FILE_NOT_JSON', 'line 1, column 1'],
+    ['a flow that is a list', ['run', 'list.json'], 'INVALID_FLOW_SHAPE', 'list.json'],
+    ['a flow without its module', ['run', 'alone.json'], 'MODULE_MISSING', 'alone.ts'],
+    ['an unknown function', ['run', 'wrong.json'], 'FLOW_FUNCTION_MISSING', '"work"'],
+    ['a module that throws', ['run', 'throws.json'], 'MODULE_FAILED', 'on the way in'],
+    ['bad input JSON', ['run', 'ask.json', '--input', '{"a":}'], 'FILE_NOT_JSON', 'column 6'],
+    [
+      'an input that is no file',
+      ['run', 'ask.json', '--input', 'x.json'],
+      'FILE_UNREADABLE',
+      'x.json',
+    ],
+    ['a bad run id', ['run', 'ask.json', '--run-id', '../up'], 'INVALID_ID', '../up'],
+    ['an unknown run', ['resume', 'nobody'], 'RUN_NOT_FOUND', 'nobody'],
+    ['an unknown run to look at', ['show', 'nobody'], 'RUN_NOT_FOUND', 'nobody'],
+    ['events of an unknown run', ['events', 'nobody'], 'RUN_NOT_FOUND', 'nobody'],
+    ['verifying an unknown run', ['verify', 'nobody'], 'RUN_NOT_FOUND', 'nobody'],
+    ['a run id that is a path', ['show', '../../etc'], 'INVALID_ID', '../../etc'],
+    ['an unknown pause', ['answer', 'r1', 'r1@99', 'true'], 'PAUSE_MISMATCH', 'r1@7'],
+    ['a pause of another run', ['answer', 'r1', 'r2@7', 'true'], 'PAUSE_MISMATCH', 'r2@7'],
+    ['an answer that does not fit', ['answer', 'r1', 'r1@7', '"maybe"'], 'ANSWER_INVALID', 'true'],
+    [
+      'reconciling an approval',
+      ['reconcile', 'r1', 'r1@7', '--kind', 'retry', '--reason', 'x'],
+      'PROTOCOL',
+      'use answer',
+    ],
+    [
+      'reconciling nothing',
+      ['reconcile', 'r1', '--kind', 'retry', '--reason', 'x'],
+      'PAUSE_MISMATCH',
+      'no uncertain attempt',
+    ],
+    [
+      'reconciling without a reason',
+      ['reconcile', 'r1', '--kind', 'retry'],
+      'INVALID_COMMAND',
+      '--reason',
+    ],
+    [
+      'an unknown kind',
+      ['reconcile', 'r1', '--kind', 'x', '--reason', 'x'],
+      'INVALID_COMMAND',
+      '"x"',
+    ],
+    [
+      'completed without a result',
+      ['reconcile', 'r1', '--kind', 'completed', '--reason', 'x'],
+      'INVALID_COMMAND',
+      '--result',
+    ],
+    ['a signal without a name', ['signal', 'r1', ' '], 'INVALID_OPTION', 'name'],
+    ['a cancel without a reason', ['cancel', 'r1'], 'INVALID_COMMAND', '--reason'],
+    ['an unknown status', ['list', '--status', 'lost'], 'INVALID_COMMAND', '"lost"'],
+    ['a bad limit', ['list', '--limit', '0'], 'INVALID_OPTION', '0'],
+    ['a bad cursor', ['list', '--cursor', 'x'], 'INVALID_OPTION', 'cursor'],
+    ['an unknown command', ['rum'], 'INVALID_COMMAND', "'rum'"],
+    ['an unknown option', ['list', '--colour'], 'INVALID_COMMAND', '--colour'],
+    ['a missing argument', ['run'], 'INVALID_COMMAND', 'flow'],
+    ['too many arguments', ['list', 'all'], 'INVALID_COMMAND', 'list'],
+  ])('%s', async (_what, args, code, words) => {
+    const { exitCode, document } = await place.json(args);
+    expect(document.error).toMatchObject({ code, message: expect.stringContaining(words) });
+    expect(document.error?.next).not.toBe('');
+    expect(exitCode).toBe(2);
+    expect(await everything()).toEqual(before);
+  });
+
+  it('tells every issue of a flow at once, each with its place', async () => {
+    const { exitCode, document } = await place.json(['validate', 'unsound.json']);
+    expect(exitCode).toBe(2);
+    const errors = document['errors'] as { code: string; path: string }[];
+    expect(errors.map(({ code, path }) => `${code} ${path}`)).toEqual(
+      expect.arrayContaining([
+        'INVALID_NODE_CONFIG /nodes/1/config/delayMs',
+        'INVALID_EXPRESSION /nodes/2/config/expression',
+        'UNKNOWN_NODE_TYPE /nodes/3/type',
+        'UNKNOWN_EDGE_NODE /edges/1/target',
+        'NO_FORWARD_INPUT /nodes/2',
+      ]),
+    );
+    const run = await place.json(['run', 'unsound.json']);
+    expect((run.document.error as { issues?: unknown[] }).issues).toHaveLength(errors.length);
+  });
+
+  it('a person sees the same, on standard error only', async () => {
+    const { exitCode, out, err } = await place.call(['run', 'unsound.json']);
+    expect(exitCode).toBe(2);
+    expect(out).toBe('');
+    expect(err).toContain('/nodes/1/config/delayMs: ');
+    expect(err).toMatch(/^Next: /m);
+    expect(err).not.toMatch(/\n +at /);
+  });
+
+  it('a store that does not exist is not made by looking at it', async () => {
+    const { document } = await place.json(['list', '--directory', 'elsewhere']);
+    expect(document.error?.code).toBe('RUN_NOT_FOUND');
+    expect(existsSync(place.path('elsewhere'))).toBe(false);
+  });
+});
