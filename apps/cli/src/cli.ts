@@ -78,7 +78,8 @@ function createProgram(ports: CliPorts, finish: Parameters<AddCommand>[2]): Comm
     })
     .addHelpText(
       'after',
-      '\nExit codes: 0 complete · 1 failed · 2 invalid · 3 paused · 4 owned by another · 5 stopped · 6 store, disk or git · 7 fault',
+      '\nExit codes: 0 complete · 1 failed · 2 invalid · 3 paused · 4 owned by another · ' +
+        '5 stopped · 6 store, disk or git · 7 fault',
     );
   for (const add of commands) add(program, ports, finish);
   return program;

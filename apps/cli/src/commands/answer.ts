@@ -45,7 +45,7 @@ async function answerOf(text: string, { terminal }: CliPorts): Promise<JsonValue
     : readJsonArgument(text, 'The answer', terminal);
 }
 
-export async function answerPause(
+async function answerPause(
   ports: CliPorts,
   given: { readonly runId: string; readonly pauseId: string; readonly answer: JsonValue },
   options: AnswerOptions,

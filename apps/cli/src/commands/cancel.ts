@@ -30,7 +30,7 @@ export const addCancelCommand: AddCommand = (program, ports, finish) => {
 };
 
 /** A process that drives the run takes it in at once; else the next `resume` finishes it. */
-export async function cancelRun(
+async function cancelRun(
   ports: CliPorts,
   runId: string,
   options: CancelOptions,

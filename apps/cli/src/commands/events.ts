@@ -27,7 +27,7 @@ export const addEventsCommand: AddCommand = (program, ports, finish) => {
 };
 
 /** Without `--json` each line is written as it is read, however long the run is. */
-export async function printEvents(
+async function printEvents(
   { terminal, prompter }: CliPorts,
   runId: string,
   options: EventsOptions,

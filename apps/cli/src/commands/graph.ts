@@ -19,7 +19,7 @@ export const addGraphCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function drawGraph({ terminal }: CliPorts, flowPath: string): Promise<CommandResult> {
+async function drawGraph({ terminal }: CliPorts, flowPath: string): Promise<CommandResult> {
   const flow = await readFlowOnly(path.resolve(terminal.cwd, flowPath));
   requireSoundFlow(flow, flowPath);
   return { exitCode: exitCodes.complete, document: chart(flow), text: flowMermaid(flow) };

@@ -29,7 +29,7 @@ export const addListCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function listRuns(ports: CliPorts, options: ListOptions): Promise<CommandResult> {
+async function listRuns(ports: CliPorts, options: ListOptions): Promise<CommandResult> {
   const { graph, prefix, cursor } = options;
   const filter = {
     ...(options.status === undefined ? {} : { statuses: options.status.map(statusOf) }),

@@ -58,7 +58,7 @@ interface Reconciled {
   readonly nodeId: string;
 }
 
-export async function reconcile(
+async function reconcile(
   ports: CliPorts,
   target: Target,
   options: ReconcileOptions,

@@ -48,11 +48,8 @@ export const addReportCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-/** Goes on with the newest unfinished report of this repository, commit and flow, if there is one. */
-export async function reportRepository(
-  ports: CliPorts,
-  options: ReportOptions,
-): Promise<CommandResult> {
+/** Goes on with the newest unfinished report of this repository, commit and flow, if any. */
+async function reportRepository(ports: CliPorts, options: ReportOptions): Promise<CommandResult> {
   const { terminal } = ports;
   const of = await findRepository(path.resolve(terminal.cwd, options.repo));
   const directory = directoryOf(ports, options);

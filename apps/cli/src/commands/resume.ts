@@ -34,7 +34,7 @@ export const addResumeCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function resumeRun(
+async function resumeRun(
   ports: CliPorts,
   runId: string,
   options: ResumeOptions,

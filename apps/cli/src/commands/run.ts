@@ -44,7 +44,7 @@ export const addRunCommand: AddCommand = (program, ports, finish) => {
 };
 
 /** Everything is read and checked before anything is stored. */
-export async function runFlowFile(
+async function runFlowFile(
   ports: CliPorts,
   flowPath: string,
   options: RunOptions,

@@ -1,4 +1,4 @@
-/** `holdfast show RUN`: one run as a tree, with its open pauses and the commands that answer them. */
+/** `holdfast show RUN`: one run as a tree, its open pauses, the commands that answer them. */
 import type { FlowFile, PauseView } from 'holdfast';
 import { type RunView, viewRun } from 'holdfast/views';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
@@ -26,7 +26,7 @@ export const addShowCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function showRun(
+async function showRun(
   ports: CliPorts,
   runId: string,
   options: CommonOptions,
@@ -48,13 +48,13 @@ export async function showRun(
   });
 }
 
-export function readView({ storage }: Store, runId: string): Promise<RunView> {
+function readView({ storage }: Store, runId: string): Promise<RunView> {
   const stream = { namespace: storage.record.namespace, streamId: runId };
   return viewRun(runId, storage.eventStore.read(stream));
 }
 
 /** The open pauses; those of a child run in place of its parent's. */
-export function pausesOf(view: RunView): readonly PauseView[] {
+function pausesOf(view: RunView): readonly PauseView[] {
   return view.occurrences.flatMap(({ pause, nodeId, position, status }) => {
     if (pause === null || status !== 'paused') return [];
     const { pauseId, reason, request } = pause;

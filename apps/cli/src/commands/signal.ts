@@ -25,7 +25,7 @@ export const addSignalCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function sendSignal(
+async function sendSignal(
   ports: CliPorts,
   given: { readonly runId: string; readonly name: string; readonly payload: string },
   options: SignalOptions,

@@ -24,7 +24,7 @@ export const addValidateCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function validateFlowFile(
+async function validateFlowFile(
   { terminal }: CliPorts,
   flowPath: string,
   options: ValidateOptions,

@@ -16,7 +16,7 @@ export const addVerifyCommand: AddCommand = (program, ports, finish) => {
     });
 };
 
-export async function verifyStoredRun(
+async function verifyStoredRun(
   ports: CliPorts,
   runId: string,
   options: CommonOptions,

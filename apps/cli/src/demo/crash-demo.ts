@@ -99,9 +99,8 @@ async function account(
   for (const line of table(accountSteps(events, calls))) print(line);
   const published = readLedger(directory).filter((line) => line.runId === runId).length;
   print('');
-  print(
-    `${kills} kills with seed ${seed}; ${decisions} decisions verified; published ${published} time(s).`,
-  );
+  const times = published === 1 ? 'once' : `${published} times`;
+  print(`${kills} kills, seed ${seed}; ${decisions} decisions verified; published ${times}.`);
   return published === 1;
 }
 

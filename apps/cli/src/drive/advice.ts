@@ -26,7 +26,7 @@ export class Advice {
     return this.#command('show', runId);
   }
 
-  /** The command that ends this pause; for a child's pause it names the run that was asked about. */
+  /** The command that ends this pause; a child's is answered by way of the run asked about. */
   answer(pause: PauseView, runId: string): string {
     const { request, pauseId } = pause;
     switch (request.kind) {

@@ -88,8 +88,8 @@ function withoutModule(flow: FlowFile, runId: string): FlowFunctions {
   if (needed.length === 0) return {};
   throw new HoldfastError(
     'MODULE_MISSING',
-    `Run ${runId} needs the functions ${needed.slice(0, 10).join(', ')}, and it is not known which ` +
-      'module they are in. Name it with --module.',
+    `Run ${runId} needs the functions ${needed.slice(0, 10).join(', ')}, and it is not known ` +
+      'which module they are in. Name it with --module.',
     { runId, functions: needed },
   );
 }

@@ -48,8 +48,8 @@ export function functionsOf(loaded: LoadedFlow): FlowFunctions {
     .map((ending) => path.basename(stem(loaded.file)) + ending);
   throw new HoldfastError(
     'MODULE_MISSING',
-    `Flow ${String(loaded.flow.id)} needs the functions ${needed.slice(0, 10).join(', ')}, and none ` +
-      `of ${looked.join(', ')} stands in ${path.dirname(loaded.file)}.`,
+    `Flow ${String(loaded.flow.id)} needs the functions ${needed.slice(0, 10).join(', ')}, and ` +
+      `none of ${looked.join(', ')} stands in ${path.dirname(loaded.file)}.`,
     { file: loaded.file, functions: needed },
   );
 }
@@ -67,7 +67,7 @@ export function functionNames(flow: FlowFile): readonly string[] {
 }
 
 /** The module that stands beside a flow file under the same name, or null. */
-export function moduleBeside(file: string): string | null {
+function moduleBeside(file: string): string | null {
   return moduleEndings.map((ending) => stem(file) + ending).find(existsSync) ?? null;
 }
 

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 import { jsonFault } from './json-fault.ts';
 
 /** The text of a file without its byte order mark. Throws `FILE_UNREADABLE`. */
-export function readText(file: string, what: string): string {
+function readText(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {

@@ -117,7 +117,8 @@ export class LiveTree implements Presenter {
     const rest = `  ${printable(this.#view?.runId ?? '')}  ${ended}/${all}  ${passed}`;
     const { columns } = this.#terminal.size();
     const title = fitWidth(name, columns - 1);
-    return `${colours.bold(title)}${colours.dim(fitWidth(rest, columns - 1 - displayWidth(title)))}`;
+    const shown = fitWidth(rest, columns - 1 - displayWidth(title));
+    return `${colours.bold(title)}${colours.dim(shown)}`;
   }
 
   #tree(): readonly string[] {

@@ -79,7 +79,7 @@ export class PlainLines implements Presenter {
 }
 
 /** The parts of an event's line, or null for one that changes nothing a person looks for. */
-export function eventWords(
+function eventWords(
   envelope: EventEnvelope,
   occurrence: OccurrenceView | null,
 ): readonly string[] | null {

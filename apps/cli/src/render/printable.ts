@@ -18,8 +18,8 @@ export function printableLines(text: string): readonly string[] {
 }
 
 const COMBINING = /^(?:\p{Mark}|\p{Cf}|\p{Variation_Selector})$/u;
-const WIDE =
-  /^[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|^\p{Emoji_Presentation}/u;
+const WIDE_LETTER = /^[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF]/;
+const WIDE_FORM = /^[\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|^\p{Emoji_Presentation}/u;
 
 /** How many columns `text` takes in a terminal. */
 export function displayWidth(text: string): number {
@@ -51,5 +51,5 @@ export function padWidth(text: string, columns: number): string {
 function characterWidth(character: string): number {
   if (character < '\u007F') return 1;
   if (COMBINING.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
+  return WIDE_LETTER.test(character) || WIDE_FORM.test(character) ? 2 : 1;
 }

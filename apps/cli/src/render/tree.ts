@@ -58,7 +58,8 @@ function line(progress: RunProgress, row: LayoutRow, options: RowOptions): strin
   const room = columns - 2 - nameColumns - 2 - (displayWidth(time) + 2);
   const left = Math.min(room, MAX_DETAIL_COLUMNS);
   if (left < MIN_DETAIL_COLUMNS) return `${icon} ${shown}${fits(time, columns - nameColumns - 2)}`;
-  return `${icon} ${shown}  ${colourOf(state, colours)(padWidth(detail, left))}  ${colours.dim(time)}`;
+  const words = colourOf(state, colours)(padWidth(detail, left));
+  return `${icon} ${shown}  ${words}  ${colours.dim(time)}`;
 }
 
 function fits(time: string, columns: number): string {

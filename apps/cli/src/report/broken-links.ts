@@ -41,7 +41,8 @@ export async function brokenLinks(of: Repository, signal: AbortSignal): Promise<
       }
     });
   }
-  const summary = `${broken} of ${counted(links, 'link')} broken, in ${counted(pages.length, 'page')}`;
+  const where = counted(pages.length, 'page');
+  const summary = `${broken} of ${counted(links, 'link')} broken, in ${where}`;
   return { pages: pages.length, links, broken, first, summary };
 }
 

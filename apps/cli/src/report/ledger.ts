@@ -15,7 +15,7 @@ export type LedgerLine = {
   readonly report: string;
 };
 
-export function ledgerFile(directory: string): string {
+function ledgerFile(directory: string): string {
   return path.join(directory, 'reports', 'ledger.jsonl');
 }
 

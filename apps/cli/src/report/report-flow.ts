@@ -28,7 +28,7 @@ import { reportPage } from './report-page.ts';
 import type { Repository } from './repository.ts';
 import { workMarkers } from './work-markers.ts';
 
-export const REPORT_FLOW_ID = 'release-report';
+const REPORT_FLOW_ID = 'release-report';
 
 /** Where the functions of a report write, and who is told that they were called. */
 export interface ReportSetting {
@@ -70,89 +70,9 @@ const safe = { retrySafe: true } as const;
 
 /** The flow with its functions; its JSON does not depend on the setting. */
 export function reportFlow(setting: ReportSetting): DefinedFlow {
-  const told =
-    <Input, Output>(nodeId: string, run: (input: Input, context: NodeContext) => Output) =>
-    (input: Input, context: NodeContext): Output => {
-      setting.onCall?.(nodeId);
-      return run(input, context);
-    };
   return defineFlow({
     id: REPORT_FLOW_ID,
-    nodes: {
-      survey: task(
-        told('survey', ({ input }: Given, { signal }) => survey(input, signal)),
-        safe,
-      ),
-      commits: task(
-        told('commits', ({ input, nodes }: Given, { signal }): Promise<Commits> => {
-          return commitsSince(input, nodes.survey, signal);
-        }),
-        safe,
-      ),
-      areas: task(
-        told('areas', ({ input, nodes }: Given, { signal }): Promise<Areas> => {
-          return changedAreas(input, nodes.survey, signal);
-        }),
-        safe,
-      ),
-      markers: task(
-        told('markers', ({ input }: Given, { signal }): Promise<Markers> => {
-          return workMarkers(input, signal);
-        }),
-        safe,
-      ),
-      links: task(
-        told('links', ({ input }: Given, { signal }): Promise<Links> => brokenLinks(input, signal)),
-        safe,
-      ),
-      sizes: task(
-        told('sizes', ({ input }: Given, { signal }): Promise<Sizes> => fileSizes(input, signal)),
-        safe,
-      ),
-      collect: task(
-        told('collect', ({ nodes }: Gathered) => collectFindings(nodes)),
-        safe,
-      ),
-      attention: condition('nodes["collect"].output.attention > 0'),
-      advise: task(
-        told('advise', ({ findings }: { findings: Findings['findings'] }) =>
-          rankFindings(findings),
-        ),
-        { ...safe, input: { findings: '{{ nodes["collect"].output.findings }}' } },
-      ),
-      recheck: loop({
-        maxIterations: 5,
-        while: 'loop.iteration == 1 || !nodes["check"].output.passed',
-      }),
-      check: task(told('check', releaseCheck), {
-        ...safe,
-        input: { attempt: '{{ loop.iteration }}' },
-      }),
-      approve: approval({
-        prompt:
-          'Publish the release report of {{ input.name }} at {{ input.shortHead }}?\n' +
-          '{{ nodes["collect"].output.summary }}',
-      }),
-      write: task(
-        told('write', (written: Written, context) => writePage(setting, written, context)),
-        {
-          ...safe,
-          input: {
-            findings: '{{ nodes["collect"].output }}',
-            advice: '{{ nodes["advise"].output }}',
-            check: '{{ nodes["check"].output }}',
-          },
-        },
-      ),
-      publish: task(
-        told('publish', ({ page }: { page: string }, context) => publish(setting, page, context)),
-        { input: { page: '{{ nodes["write"].output.page }}' } },
-      ),
-      decline: task(
-        told('decline', () => ({ summary: 'rejected: nothing was written' })),
-        safe,
-      ),
-    },
+    nodes: { ...gatheringNodes(setting), ...checkingNodes(setting), ...publishingNodes(setting) },
     edges: [
       ['survey', 'commits'],
       ['survey', 'areas'],
@@ -177,6 +97,94 @@ export function reportFlow(setting: ReportSetting): DefinedFlow {
       ['approve.rejected', 'decline'],
     ],
   });
+}
+
+/** Tells of every call of a function. */
+function told<Input, Output>(
+  { onCall }: ReportSetting,
+  nodeId: string,
+  run: (input: Input, context: NodeContext) => Output,
+): (input: Input, context: NodeContext) => Output {
+  return (input, context) => {
+    onCall?.(nodeId);
+    return run(input, context);
+  };
+}
+
+/** The survey, five gatherers side by side, and their join. */
+function gatheringNodes(setting: ReportSetting) {
+  const gather = <Output extends Survey | Commits | Areas | Markers | Links | Sizes>(
+    nodeId: string,
+    run: (of: Repository, survey: Survey, signal: AbortSignal) => Promise<Output>,
+  ) =>
+    task(
+      told(setting, nodeId, ({ input, nodes }: Given, { signal }) => {
+        return run(input, nodes.survey, signal);
+      }),
+      safe,
+    );
+  return {
+    survey: gather('survey', (of, _survey, signal) => survey(of, signal)),
+    commits: gather('commits', commitsSince),
+    areas: gather('areas', changedAreas),
+    markers: gather('markers', (of, _survey, signal) => workMarkers(of, signal)),
+    links: gather('links', (of, _survey, signal) => brokenLinks(of, signal)),
+    sizes: gather('sizes', (of, _survey, signal) => fileSizes(of, signal)),
+    collect: task(
+      told(setting, 'collect', ({ nodes }: Gathered) => collectFindings(nodes)),
+      safe,
+    ),
+  } as const;
+}
+
+/** The condition, the advice, and the loop around the flaky check. */
+function checkingNodes(setting: ReportSetting) {
+  const rank = ({ findings }: { readonly findings: Findings['findings'] }) =>
+    rankFindings(findings);
+  return {
+    attention: condition('nodes["collect"].output.attention > 0'),
+    advise: task(told(setting, 'advise', rank), {
+      ...safe,
+      input: { findings: '{{ nodes["collect"].output.findings }}' },
+    }),
+    recheck: loop({
+      maxIterations: 5,
+      while: 'loop.iteration == 1 || !nodes["check"].output.passed',
+    }),
+    check: task(told(setting, 'check', releaseCheck), {
+      ...safe,
+      input: { attempt: '{{ loop.iteration }}' },
+    }),
+  } as const;
+}
+
+/** The person, and what follows from the answer. */
+function publishingNodes(setting: ReportSetting) {
+  const write = (written: Written, context: NodeContext) => writePage(setting, written, context);
+  const send = ({ page }: { readonly page: string }, context: NodeContext) =>
+    publish(setting, page, context);
+  return {
+    approve: approval({
+      prompt:
+        'Publish the release report of {{ input.name }} at {{ input.shortHead }}?\n' +
+        '{{ nodes["collect"].output.summary }}',
+    }),
+    write: task(told(setting, 'write', write), {
+      ...safe,
+      input: {
+        findings: '{{ nodes["collect"].output }}',
+        advice: '{{ nodes["advise"].output }}',
+        check: '{{ nodes["check"].output }}',
+      },
+    }),
+    publish: task(told(setting, 'publish', send), {
+      input: { page: '{{ nodes["write"].output.page }}' },
+    }),
+    decline: task(
+      told(setting, 'decline', () => ({ summary: 'rejected: nothing was written' })),
+      safe,
+    ),
+  } as const;
 }
 
 /** The functions of a stored report. */

@@ -11,7 +11,7 @@ const MARKER = '(^|//|#|\\*|--|;|%)[[:space:]]*@?(TODO|FIXME)([^[:alnum:]_]|$)';
 
 /** Text files only; counting stops at ten thousand lines. */
 export async function workMarkers(of: Repository, signal: AbortSignal): Promise<Markers> {
-  const counts = { TODO: 0, FIXME: 0 };
+  const found = { TODO: 0, FIXME: 0 };
   const first: Marker[] = [];
   if (of.head !== null) {
     const args = ['grep', '-I', '-n', '-z', '-E', '--full-name', '-e', MARKER, of.head, '--'];
@@ -19,14 +19,15 @@ export async function workMarkers(of: Repository, signal: AbortSignal): Promise<
     await gitItems(call, '\n', (item) => {
       const marker = markerOf(item, of.head ?? '');
       if (marker === null) return true;
-      counts[marker.kind] += 1;
+      found[marker.kind] += 1;
       if (first.length < FIRST_MARKERS) first.push(marker);
-      return counts.TODO + counts.FIXME < MAX_MARKERS;
+      return found.TODO + found.FIXME < MAX_MARKERS;
     });
   }
-  const { TODO: todo, FIXME: fixme } = counts;
+  const { TODO: todo, FIXME: fixme } = found;
   const atLeast = todo + fixme >= MAX_MARKERS;
-  const summary = `${atLeast ? 'at least ' : ''}${counted(todo, 'TODO')}, ${counted(fixme, 'FIXME')}`;
+  const counts = `${counted(todo, 'TODO')}, ${counted(fixme, 'FIXME')}`;
+  const summary = atLeast ? `at least ${counts}` : counts;
   return { todo, fixme, atLeast, first, summary };
 }
 

@@ -73,7 +73,8 @@ function ownedElsewhere(runId: string, owner: OwnerIdentity, expiresAt: number):
   const until = new Date(expiresAt).toISOString();
   return new HoldfastError(
     'RUN_OWNED',
-    `Run ${runId} is driven by process ${owner.pid} on ${owner.host}; its lease holds until ${until}.`,
+    `Run ${runId} is driven by process ${owner.pid} on ${owner.host}, whose lease holds until ` +
+      `${until}.`,
     { runId, owner, expiresAt },
   );
 }
