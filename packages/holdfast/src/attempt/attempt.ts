@@ -12,6 +12,7 @@ import type { PositionRecord } from '../run/position-record.ts';
 import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
 import { AttemptContext, type AttemptHost } from './context.ts';
 import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
+import { isPromiseLike } from './promise-like.ts';
 
 /** What an attempt is given by whoever runs it. */
 export interface AttemptOptions {
@@ -40,7 +41,9 @@ export class Attempt {
   constructor(options: AttemptOptions) {
     this.#options = options;
     this.record = options.record;
-    this.graceMs = options.binding.graceMs;
+    // A child run gives its own attempts their grace, and undoes what it must, before it stops.
+    this.graceMs =
+      options.binding.child === null ? options.binding.graceMs : Number.POSITIVE_INFINITY;
     this.#context = new AttemptContext(options.record, options.host);
   }
 
@@ -113,7 +116,9 @@ export class Attempt {
     }
     if (!this.isLive) return;
     if (decision.kind === 'allow') {
-      this.#run();
+      // Told to stop while the policy was asked: the code is not called any more.
+      if (this.#context.signal.aborted) this.#threw(this.#context.signal.reason);
+      else this.#run();
     } else if (decision.kind === 'deny') {
       this.#settle(failed('DENIED', decision.reason, false));
     } else {
@@ -240,13 +245,4 @@ function mayExceed(value: JsonValue, maxBytes: number): boolean {
 
 function byteLength(value: JsonValue): number {
   return Buffer.byteLength(JSON.stringify(value));
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }

@@ -16,6 +16,7 @@ import type {
   StepResult,
 } from './binding.ts';
 import { failureOf, NodeFailure } from './outcome.ts';
+import { isPromiseLike } from './promise-like.ts';
 
 /** What an attempt needs of the executor around it. */
 export interface AttemptHost {
@@ -119,7 +120,7 @@ export class AttemptContext implements NodeContext {
     const key = () => this.#host.key(this.#record.firstPosition, name);
     const context = this;
     try {
-      const value = await body({
+      const returned = body({
         get signal() {
           return context.signal;
         },
@@ -127,7 +128,8 @@ export class AttemptContext implements NodeContext {
           return key();
         },
       });
-      return { kind: 'completed', result: cloneFrozenJson(value === undefined ? null : value) };
+      // What is no promise is copied at once: its owner may change it before the next microtask.
+      return completedStep(isPromiseLike(returned) ? await returned : returned);
     } catch (error) {
       const { code, message } = failureOf(error, this.#controller?.signal.aborted);
       return { kind: 'failed', position: this.#record.position, code, message };
@@ -154,4 +156,8 @@ export class AttemptContext implements NodeContext {
     }
     this.#usedSteps.add(name);
   }
+}
+
+function completedStep(value: unknown): RecordedStep {
+  return { kind: 'completed', result: cloneFrozenJson(value === undefined ? null : value) };
 }

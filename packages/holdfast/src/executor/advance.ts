@@ -65,10 +65,13 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
 
 /** Re-opens what `resume` names; a paused position waits until a slot is free. */
 function writeResumes(batch: TurnBatch, drive: Drive, options: AdvanceOptions): void {
-  const { positions } = batch.machine.fold;
+  const { positions, cancelRequested } = batch.machine.fold;
   const isPaused = (position: string) => positions.get(position)?.status === 'paused';
   // One that had to wait may have been settled or re-opened meanwhile.
-  for (const position of [...drive.toResume, ...drive.deferred.filter(isPaused)]) {
+  const positionsToOpen = new Set([...drive.toResume, ...drive.deferred.filter(isPaused)]);
+  for (const position of positionsToOpen) {
+    const record = positions.get(position);
+    if (record && cancelRequested !== null && !options.cancel.recovers(record)) continue;
     if (isPaused(position) && freeSlots(batch, options) <= 0) batch.deferred.push(position);
     else writeResume(batch, position, (live) => options.live.has(live));
   }

@@ -4,7 +4,7 @@ import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { failed } from '../attempt/outcome.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { millisecondsOf } from '../base/time.ts';
-import type { OpenPause, PositionRecord } from '../run/position-record.ts';
+import type { OpenWait, PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { writeOutcome } from './record-outcome.ts';
@@ -14,12 +14,6 @@ export interface AnswerRequest {
   readonly pauseId: string;
   readonly answer: JsonValue;
   readonly by: string;
-}
-
-/** An open position and the pause that holds it. */
-export interface OpenWait {
-  readonly record: PositionRecord;
-  readonly pause: OpenPause;
 }
 
 /** Writes an answer. Throws `PAUSE_MISMATCH`, `ANSWER_INVALID`, `PROTOCOL`. */
@@ -39,9 +33,10 @@ export function writeAnswer(batch: TurnBatch, request: AnswerRequest, endingsOf:
 
 /** The pause with this id if it is open. Throws `PAUSE_MISMATCH` naming it and the open ones. */
 export function requireOpenPause(fold: RunFold, pauseId: string): OpenWait {
-  const record = fold.pausedBy(pauseId);
-  if (record?.pause && !record.pause.released) return { record, pause: record.pause };
-  const open = [...fold.positions.with('paused')].flatMap(({ pause }) => pause?.pauseId ?? []);
+  const waits = fold.openWaits();
+  const found = waits.find(({ pause }) => pause.pauseId === pauseId);
+  if (found !== undefined) return found;
+  const open = waits.map(({ pause }) => pause.pauseId);
   throw new GraphExecutionError(
     'PAUSE_MISMATCH',
     `Pause ${pauseId} of run ${fold.runId} is not open. ` +

@@ -9,7 +9,6 @@ import type { PositionRecord } from '../run/position-record.ts';
 import type { LiveAttempts } from './live-attempts.ts';
 import { writeResumed } from './reconcile-attempt.ts';
 import { writeOutcome } from './record-outcome.ts';
-import { writeResume } from './resume-position.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
 const UNDO_PREFIX = 'undo/';
@@ -21,14 +20,22 @@ export interface CancelOptions {
   readonly hasSlot: () => boolean;
 }
 
+export interface CancelParts {
+  readonly live: LiveAttempts;
+  /** Makes the next turn come. */
+  readonly wake: () => void;
+  /** Whether an attempt of this node is a run of its own. */
+  readonly isChild: (nodeId: string) => boolean;
+}
+
 export class CancelPlan {
   readonly #live: LiveAttempts;
-  readonly #wake: () => void;
+  readonly #parts: CancelParts;
   readonly #overdue = new Set<string>();
 
-  constructor(live: LiveAttempts, wake: () => void) {
-    this.#live = live;
-    this.#wake = wake;
+  constructor(parts: CancelParts) {
+    this.#live = parts.live;
+    this.#parts = parts;
   }
 
   /** Writes what can be recorded now. True once only undo positions may be open. */
@@ -36,32 +43,37 @@ export class CancelPlan {
     let left = 0;
     for (const record of batch.machine.fold.positions.all()) {
       if (batch.bytes > maxBatchBytes) return false;
-      if (record.position.startsWith(UNDO_PREFIX)) this.#recoverUndo(batch, record);
-      else if (!this.#finish(batch, record, hasSlot)) left += 1;
+      if (!isUndo(record) && !this.#finish(batch, record, hasSlot)) left += 1;
     }
     return left === 0;
+  }
+
+  /** Whether `resume` re-opens this position of a cancelled run; any other is abandoned. */
+  recovers(record: PositionRecord): boolean {
+    return isUndo(record) || this.#holdsChild(record);
   }
 
   /** Tells every attempt but the undoing ones to stop; called after each turn of a cancel. */
   abortLive(): void {
     for (const attempt of this.#live.all()) {
-      if (attempt.record.position.startsWith(UNDO_PREFIX)) continue;
+      if (isUndo(attempt.record)) continue;
       this.#live.abort(attempt, REASON, (overdue) => this.#giveUp(overdue));
     }
   }
 
   #giveUp(attempt: Attempt): void {
     this.#overdue.add(attempt.record.position);
-    this.#wake();
+    this.#parts.wake();
   }
 
   /** False while the position may still settle by itself. */
   #finish(batch: TurnBatch, record: PositionRecord, hasSlot: () => boolean): boolean {
+    if (batch.isLaunching(record.position)) return false;
     const attempt = this.#live.get(record.position);
     if (attempt !== undefined && !this.#overdue.has(record.position)) return false;
-    if (record.pause?.request.kind === 'child' && !record.pause.released) {
+    if (attempt === undefined && this.#holdsChild(record)) {
       // The child is cancelled by the attempt that drives it.
-      if (hasSlot()) writeResumed(batch, record);
+      if (record.status === 'paused' && hasSlot()) writeResumed(batch, record);
       return false;
     }
     attempt?.abandon();
@@ -72,8 +84,13 @@ export class CancelPlan {
     return true;
   }
 
-  #recoverUndo(batch: TurnBatch, record: PositionRecord): void {
-    if (record.status !== 'running' || this.#live.has(record.position)) return;
-    writeResume(batch, record.position, () => false);
+  /** Whether a run stands for this position that may not have ended. */
+  #holdsChild({ nodeId, started, pause }: PositionRecord): boolean {
+    if (started === null || !this.#parts.isChild(nodeId)) return false;
+    return pause === null || pause.request.kind === 'child';
   }
+}
+
+function isUndo({ position }: PositionRecord): boolean {
+  return position.startsWith(UNDO_PREFIX);
 }

@@ -5,8 +5,9 @@
 import type { ChildRun } from '../attempt/binding.ts';
 import { PauseAttempt } from '../attempt/binding.ts';
 import { NodeFailure } from '../attempt/outcome.ts';
+import { errorText, isHoldfastError } from '../base/errors.ts';
 import { freezeJson, type JsonValue } from '../base/json.ts';
-import { millisecondsOf } from '../base/time.ts';
+import { type IsoTime, isoTime } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
@@ -15,14 +16,22 @@ import type { ExecutorSettings } from './options.ts';
 import { childRunId } from './run-names.ts';
 import { startRun } from './start-run.ts';
 
+/** The parent of child runs, as far as it concerns them. */
+export interface ParentRun {
+  /** What its cancel says, once it was asked for. */
+  readonly cancelRequested: () => RunFold['cancelRequested'];
+  /** Nobody knows how a child stands: that is no outcome of its node, so the parent stops. */
+  readonly lost: (error: unknown) => void;
+}
+
 export class ChildRuns {
   readonly #settings: ExecutorSettings;
-  readonly #fold: () => RunFold;
+  readonly #parent: ParentRun;
   readonly #live = new Map<string, GraphExecutor>();
 
-  constructor(settings: ExecutorSettings, fold: () => RunFold) {
+  constructor(settings: ExecutorSettings, parent: ParentRun) {
     this.#settings = settings;
-    this.#fold = fold;
+    this.#parent = parent;
   }
 
   /** The run that stands for this position: the same in every process. */
@@ -30,17 +39,25 @@ export class ChildRuns {
     return childRunId(this.#settings.stream.streamId, position, this.#settings.hash);
   }
 
-  /** Runs a child to its output, or to a pause that its parent shares. */
+  /**
+   * Runs a child to its output, or to a pause that its parent shares. Throws `NodeFailure` when the
+   * child has failed or cannot be stored.
+   */
   async run(
     record: PositionRecord,
     child: ChildRun,
     signal: AbortSignal,
   ): Promise<JsonValue | PauseAttempt> {
     const runId = this.idOf(record.position);
-    const executor = await this.#open(runId, child);
-    this.#live.set(runId, executor);
     try {
-      return outcomeOf(await this.#drive(executor, signal), runId);
+      const executor = await this.#open(runId, child);
+      this.#live.set(runId, executor);
+      return this.#outcomeOf(await this.#drive(executor, signal), runId);
+    } catch (error) {
+      // A halt leaves the child where it is: the next owner re-opens the position.
+      if (signal.aborted && isHoldfastError(error, 'ABORTED')) return this.#sleeping(runId);
+      if (!(error instanceof NodeFailure)) this.#parent.lost(error);
+      throw error;
     } finally {
       this.#live.delete(runId);
     }
@@ -58,7 +75,11 @@ export class ChildRuns {
   async #open(runId: string, child: ChildRun): Promise<GraphExecutor> {
     const { storage, clock } = this.#settings;
     if ((await storage.runIndex.get(runId)) === null) {
-      await startRun(storage, { runId, graph: child.graph, input: child.input, clock });
+      try {
+        await startRun(storage, { runId, graph: child.graph, input: child.input, clock });
+      } catch (error) {
+        refuseUnstored(runId, error);
+      }
     }
     return this.#settings.childExecutor(runId, child);
   }
@@ -69,29 +90,64 @@ export class ChildRuns {
 
   /** Paused positions whose child can go on: the one kind of pause that a host re-opens. */
   async ready(fold: RunFold): Promise<readonly string[]> {
-    const now = this.#settings.clock.now();
+    const { clock, storage } = this.#settings;
+    const paused = [...fold.positions.with('paused')]
+      .filter(({ pause }) => pause?.request.kind === 'child')
+      .map(({ position }) => ({ position, runId: this.idOf(position) }));
+    if (paused.length === 0) return [];
+    const due = (await storage.runIndex.due(isoTime(clock.now()))).map(({ runId }) => runId);
     const ready: string[] = [];
-    for (const record of fold.positions.with('paused')) {
-      if (record.pause?.request.kind !== 'child') continue;
-      const row = await this.#settings.storage.runIndex.get(this.idOf(record.position));
-      const isDue = row?.wakeAt != null && millisecondsOf(row.wakeAt) <= now;
-      if (row?.status !== 'paused' || row.isMarkedDue || isDue) ready.push(record.position);
+    for (const { position, runId } of paused) {
+      const isDue = due.some((each) => each === runId || each.startsWith(`${runId}.`));
+      const row = isDue ? null : await storage.runIndex.get(runId);
+      if (row?.status !== 'paused') ready.push(position);
     }
     return ready;
+  }
+
+  #outcomeOf(result: RunResult, runId: string): JsonValue | PauseAttempt {
+    switch (result.kind) {
+      case 'complete':
+        return result.output;
+      case 'fail':
+        throw new NodeFailure(result.code, `Run ${runId}: ${result.message}`);
+      case 'pause': {
+        const { pauses, wakeAt } = result;
+        const due = wakeAt === undefined ? {} : { dueAt: wakeAt };
+        const request = { kind: 'child', runId, pauses: pauses as unknown as JsonValue, ...due };
+        return new PauseAttempt(result.reason, freezeJson(request));
+      }
+      case 'waiting':
+        return this.#sleeping(runId, result.wakeAt);
+    }
+  }
+
+  /** A child that was stopped could go on at once: so can its parent. */
+  #sleeping(runId: string, wakeAt?: IsoTime): PauseAttempt {
+    const dueAt = wakeAt ?? isoTime(this.#settings.clock.now());
+    return new PauseAttempt('The child run sleeps.', freezeJson({ kind: 'child', runId, dueAt }));
   }
 
   /** A parent's cancel cancels the child; its halt only halts it. */
   async #drive(executor: GraphExecutor, signal: AbortSignal): Promise<RunResult> {
     const halt = new AbortController();
-    const stop = () => {
-      const cancel = this.#fold().cancelRequested;
-      if (cancel === null) halt.abort();
-      else void executor.cancel({ by: cancel.by, reason: cancel.reason });
+    let untold: { readonly error: unknown } | null = null;
+    const stop = async () => {
+      const cancel = this.#parent.cancelRequested();
+      if (cancel === null) return halt.abort();
+      try {
+        await executor.cancel({ by: cancel.by, reason: cancel.reason });
+      } catch (error) {
+        untold = { error };
+        halt.abort();
+      }
     };
-    if (signal.aborted) stop();
+    if (signal.aborted) await stop();
     else signal.addEventListener('abort', stop, { once: true });
     try {
       return await driveToRest(executor, halt.signal);
+    } catch (error) {
+      throw untold === null ? error : (untold as { readonly error: unknown }).error;
     } finally {
       signal.removeEventListener('abort', stop);
     }
@@ -110,24 +166,10 @@ export async function driveToRest(
   return result;
 }
 
-function outcomeOf(result: RunResult, runId: string): JsonValue | PauseAttempt {
-  switch (result.kind) {
-    case 'complete':
-      return result.output;
-    case 'fail':
-      throw new NodeFailure(result.code, `Run ${runId}: ${result.message}`);
-    case 'pause': {
-      const { pauses, wakeAt } = result;
-      const due = wakeAt === undefined ? {} : { dueAt: wakeAt };
-      const request = { kind: 'child', runId, pauses: pauses as unknown as JsonValue, ...due };
-      return new PauseAttempt(result.reason, freezeJson(request));
-    }
-    case 'waiting': {
-      const due = result.wakeAt === undefined ? {} : { dueAt: result.wakeAt };
-      return new PauseAttempt(
-        'The child run sleeps.',
-        freezeJson({ kind: 'child', runId, ...due }),
-      );
-    }
-  }
+/** Passes over a child that is stored already; one that no store would take has failed. */
+function refuseUnstored(runId: string, error: unknown): void {
+  if (isHoldfastError(error, 'SEQUENCE_CONFLICT')) return;
+  if (isHoldfastError(error, 'STORE_IO') || isHoldfastError(error, 'STORE_BUSY')) throw error;
+  const code = isHoldfastError(error) ? error.code : 'EFFECT_FAILED';
+  throw new NodeFailure(code, `Run ${runId} cannot be stored: ${errorText(error)}`);
 }

@@ -73,8 +73,15 @@ export class Driver {
       maxDispatches,
     };
     this.#live = new LiveAttempts(clock);
-    this.#cancel = new CancelPlan(this.#live, () => this.#schedule());
-    this.children = new ChildRuns(settings, () => this.#fold());
+    this.#cancel = new CancelPlan({
+      live: this.#live,
+      wake: () => this.#schedule(),
+      isChild: (nodeId) => this.#attempts.binding(nodeId).child !== null,
+    });
+    this.children = new ChildRuns(settings, {
+      cancelRequested: () => this.#log?.machine.fold.cancelRequested ?? null,
+      lost: (error) => this.#fail(error),
+    });
     this.#attempts = new AttemptFactory(settings, {
       fold: () => this.#fold(),
       submit: (item) => this.submit(item),
@@ -247,8 +254,7 @@ export class Driver {
 
   /** False when another append came first. */
   async #commit(log: RunLog, batch: TurnBatch): Promise<boolean> {
-    const { fold } = batch.machine;
-    const index = this.#drive === null ? this.#marked(batch) : this.#index.update(fold, batch.at);
+    const index = this.#indexUpdate(batch);
     if (batch.isEmpty && (index === null || batch.expected === 0)) return true;
     try {
       await log.commit(batch, index);
@@ -262,10 +268,16 @@ export class Driver {
     }
   }
 
-  /** Who does not drive the run changes its row only to wake whoever does. */
-  #marked(batch: TurnBatch): RunIndexUpdate | null {
+  #indexUpdate(batch: TurnBatch): RunIndexUpdate | null {
+    const { fold } = batch.machine;
+    if (this.#drive !== null) {
+      return this.#drive.mode === 'normal'
+        ? this.#index.update(fold, batch.at)
+        : this.#index.updateStopped(fold, batch.at);
+    }
+    // Who does not drive the run changes its row only to wake whoever does.
     if (batch.isEmpty && !batch.wakesOwner) return null;
-    return this.#index.markDue(batch.machine.fold, batch.at);
+    return this.#index.markDue(fold, batch.at);
   }
 
   async #openLog(): Promise<RunLog> {

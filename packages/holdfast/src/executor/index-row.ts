@@ -24,6 +24,12 @@ export class IndexRow {
     return this.#change(rowOf(fold, at));
   }
 
+  /** What a turn changes that does not go on with what could be done: the run is due at once. */
+  updateStopped(fold: RunFold, at: IsoTime): RunIndexUpdate | null {
+    const row = rowOf(fold, at);
+    return this.#change(fold.end === null ? { ...row, wakeAt: at } : row);
+  }
+
   /** A turn without an owner leaves work behind: any host may take it up. */
   markDue(fold: RunFold, at: IsoTime): RunIndexUpdate | null {
     return fold.end === null ? this.#change({ status: 'running', wakeAt: at }) : null;

@@ -2,10 +2,19 @@
 import type { Attempt } from '../attempt/attempt.ts';
 import type { Clock, Timer } from '../base/ports.ts';
 
+/** Told of an attempt that has not settled within its grace. */
+type Overdue = (attempt: Attempt) => void;
+
+interface Stopping {
+  overdue: Overdue;
+  isOver: boolean;
+  timer: Timer | null;
+}
+
 export class LiveAttempts {
   readonly #clock: Clock;
   readonly #attempts = new Map<string, Attempt>();
-  readonly #grace = new Map<string, Timer>();
+  readonly #stopping = new Map<Attempt, Stopping>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -34,20 +43,29 @@ export class LiveAttempts {
   remove(attempt: Attempt): void {
     const { position } = attempt.record;
     if (this.#attempts.get(position) === attempt) this.#attempts.delete(position);
-    this.#grace.get(position)?.cancel();
-    this.#grace.delete(position);
+    this.#stopping.get(attempt)?.timer?.cancel();
+    this.#stopping.delete(attempt);
   }
 
-  /** Tells an attempt to stop, once; `overdue` is called if it has not settled after its grace. */
-  abort(attempt: Attempt, reason: string, overdue: (attempt: Attempt) => void): void {
-    const { position } = attempt.record;
-    if (this.#grace.has(position) || !this.has(position)) return;
+  /**
+   * Tells an attempt to stop; `overdue` is called once it has not settled after its grace, which
+   * begins when it is first told. A later reason to stop replaces what is done then.
+   */
+  abort(attempt: Attempt, reason: string, overdue: Overdue): void {
+    if (this.#attempts.get(attempt.record.position) !== attempt) return;
+    const known = this.#stopping.get(attempt);
+    if (known !== undefined) {
+      known.overdue = overdue;
+      if (known.isOver) overdue(attempt);
+      return;
+    }
+    const stopping: Stopping = { overdue, isOver: false, timer: null };
+    this.#stopping.set(attempt, stopping);
     attempt.abort(reason);
-    this.#grace.set(
-      position,
-      this.#clock.after(attempt.graceMs, () => {
-        if (attempt.isLive) overdue(attempt);
-      }),
-    );
+    if (!attempt.isLive || attempt.graceMs === Number.POSITIVE_INFINITY) return;
+    stopping.timer = this.#clock.after(attempt.graceMs, () => {
+      stopping.isOver = true;
+      if (attempt.isLive) stopping.overdue(attempt);
+    });
   }
 }

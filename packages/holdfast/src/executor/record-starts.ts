@@ -1,7 +1,6 @@
 /** Writes the start records of queued dispatches that are due, as far as slots are free. */
 import type { HashText } from '../base/digest.ts';
-import { sealJson } from '../base/json.ts';
-import { attemptIdOf } from '../history/attempt-id.ts';
+import { attemptIdentity } from '../history/attempt-id.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import { isDue } from '../run/dispatch-due.ts';
 import type { PositionRecord } from '../run/position-record.ts';
@@ -30,12 +29,9 @@ export function writeStarts(batch: TurnBatch, options: StartOptions): boolean {
 }
 
 function writeStart(batch: TurnBatch, record: PositionRecord, options: StartOptions): void {
-  const { nodeId, position } = record;
-  const attemptId = attemptIdOf(options.stream, nodeId, position, options.hash);
-  const { namespace, streamId } = options.stream;
   batch.write('graph:node-attempt-started', {
-    identity: sealJson({ namespace, streamId, nodeId, position, attemptId }),
-    retrySafe: options.isRetrySafe(nodeId),
+    identity: attemptIdentity(options.stream, record, options.hash),
+    retrySafe: options.isRetrySafe(record.nodeId),
   });
-  batch.launches.push({ position, policyAnswered: false });
+  batch.launches.push({ position: record.position, policyAnswered: false });
 }

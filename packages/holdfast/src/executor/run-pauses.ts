@@ -6,9 +6,7 @@ import type { PauseView, RunPaused } from '../run/run-result.ts';
 
 /** Every open pause, in the order of pausing; those of child runs in place of their parent's. */
 export function openPauses(fold: RunFold): readonly PauseView[] {
-  return [...fold.positions.with('paused')].flatMap((record) =>
-    record.pause === null ? [] : viewsOf(fold.runId, record, record.pause),
-  );
+  return fold.openWaits().flatMap(({ record, pause }) => viewsOf(fold.runId, record, pause));
 }
 
 /** What `run` returns when only pauses are left. */

@@ -53,6 +53,11 @@ export class TurnBatch {
     return this.#bytes;
   }
 
+  /** Whether the code of this position runs once the batch is durable. */
+  isLaunching(position: string): boolean {
+    return this.launches.some((launch) => launch.position === position);
+  }
+
   get isEmpty(): boolean {
     return this.events.length === 0;
   }
@@ -66,7 +71,7 @@ export class TurnBatch {
   ): number {
     const event = this.#event(type, payload, id);
     this.#bytes += EVENT_OVERHEAD_BYTES + sizeOf(sized);
-    this.machine.apply(event);
+    this.#fold(event, () => this.machine.apply(event));
     return event.sequence;
   }
 
@@ -74,7 +79,17 @@ export class TurnBatch {
   writeDispatch(payload: EventPayloads['graph:node-dispatched'], command: DispatchCommand): void {
     const event = this.#event('graph:node-dispatched', payload);
     this.#bytes += EVENT_OVERHEAD_BYTES + 3 * payload.position.length;
-    this.machine.applyDecided(event, command);
+    this.#fold(event, () => this.machine.applyDecided(event, command));
+  }
+
+  /** What the record's own rules refuse is never written; what graph code cannot fold is. */
+  #fold({ sequence }: TypedEvent, apply: () => void): void {
+    try {
+      apply();
+    } catch (error) {
+      if (this.machine.fold.sequence < sequence) this.events.pop();
+      throw error;
+    }
   }
 
   #event<Type extends EventType>(

@@ -10,21 +10,19 @@ import { GraphExecutionError } from './run-error.ts';
 export class DecisionCheck {
   /** The sequence of the last event folded before `decide` was asked. */
   readonly decidedAt: number;
-  readonly #expected: Map<string, DispatchCommand>;
+  readonly #dispatches: readonly DispatchCommand[];
+  /** How many of them are recorded: they are recorded in the order in which they were decided. */
   #recorded = 0;
 
   constructor(decidedAt: number, commands: readonly GraphCommand[]) {
     this.decidedAt = decidedAt;
-    this.#expected = new Map();
-    for (const command of commands) {
-      if (command.kind === 'dispatch') this.#expected.set(command.position, command);
-    }
+    this.#dispatches = dispatchesOf(commands);
   }
 
   /** Takes one recorded dispatch and returns the command it stands for. */
   take(payload: EventPayloads['graph:node-dispatched'], digest: MerkleDigest): DispatchCommand {
-    const command = this.#expected.get(payload.position);
-    if (command === undefined) return violation(payload.position, 'the graph does not decide it');
+    const command = this.#dispatches[this.#recorded];
+    if (command?.position !== payload.position) return this.#notDecided(payload.position);
     const { nodeId, retryOf, input } = command;
     if (nodeId !== payload.nodeId) violation(payload.position, `the graph decides node ${nodeId}`);
     if (retryOf !== payload.retryOf) violation(payload.position, `it retries ${retryOf}`);
@@ -32,21 +30,36 @@ export class DecisionCheck {
     if (inputDigest !== payload.inputDigest) {
       violation(payload.position, `its input now has digest ${inputDigest}`, payload.inputDigest);
     }
-    this.#expected.delete(payload.position);
     this.#recorded += 1;
     return command;
   }
 
-  /** Takes a dispatch that is being recorded just now, from this very decision. */
-  accept(position: string): void {
-    this.#expected.delete(position);
+  /** Takes the next dispatch, which is being recorded just now, from this very decision. */
+  accept(): void {
     this.#recorded += 1;
   }
 
   /** Dispatches that were decided together with recorded ones and are not recorded themselves. */
   missing(): readonly DispatchCommand[] {
-    return this.#recorded === 0 ? [] : [...this.#expected.values()];
+    const { length } = this.#dispatches;
+    return this.#recorded === 0 || this.#recorded === length
+      ? NONE
+      : this.#dispatches.slice(this.#recorded);
   }
+
+  #notDecided(position: string): never {
+    const next = this.#dispatches[this.#recorded]?.position;
+    const instead = next === undefined ? '' : ` there, it decides ${next}`;
+    return violation(position, `the graph does not decide it${instead}`);
+  }
+}
+
+const NONE: readonly DispatchCommand[] = Object.freeze([]);
+
+function dispatchesOf(commands: readonly GraphCommand[]): readonly DispatchCommand[] {
+  const [first] = commands;
+  // A decision is either dispatches or one other command.
+  return first?.kind === 'dispatch' ? (commands as readonly DispatchCommand[]) : NONE;
 }
 
 /** Throws `DETERMINISM_VIOLATION` naming the position. */

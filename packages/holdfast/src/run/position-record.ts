@@ -59,3 +59,9 @@ export interface PositionRecord {
   /** A deadline once set is kept by later pauses of the position. */
   readonly dueAt: IsoTime | null;
 }
+
+/** An open position and the pause that holds it. */
+export interface OpenWait {
+  readonly record: PositionRecord;
+  readonly pause: OpenPause;
+}

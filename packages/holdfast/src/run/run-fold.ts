@@ -14,7 +14,7 @@ import {
   isEventType,
 } from '../history/catalog.ts';
 import { derivedEventId, type EventEnvelope } from '../history/envelope.ts';
-import type { OpenPause, PositionRecord, StepRecord } from './position-record.ts';
+import type { OpenPause, OpenWait, PositionRecord, StepRecord } from './position-record.ts';
 import { PositionTable } from './position-table.ts';
 import { GraphExecutionError } from './run-error.ts';
 import { SignalBox } from './signal-box.ts';
@@ -80,12 +80,12 @@ export class RunFold {
     return this.positions.get(position) !== undefined || this.positions.isSettled(position);
   }
 
-  /** The open position that this pause holds, if the pause is open. */
-  pausedBy(pauseId: string): PositionRecord | undefined {
-    for (const record of this.positions.with('paused')) {
-      if (record.pause?.pauseId === pauseId) return record;
-    }
-    return undefined;
+  /** The pauses that wait for somebody, in the order of pausing: none once the run has ended. */
+  openWaits(): readonly OpenWait[] {
+    if (this.#end !== null) return [];
+    return [...this.positions.with('paused')].flatMap((record) =>
+      record.pause === null || record.pause.released ? [] : [{ record, pause: record.pause }],
+    );
   }
 
   /** Folds one event; `input` is the decided input of a dispatch. */
@@ -247,11 +247,13 @@ export class RunFold {
   #reconciled(payload: EventPayloads['graph:attempt-reconciled'], event: TypedEvent): void {
     const record = this.#requirePause(payload.pauseId, payload.position, event);
     if (record.started?.attemptId !== payload.attemptId) refuse(event, 'it names another attempt');
+    const { firstPosition } = record;
     if (payload.step === undefined) {
       if (payload.kind === 'retry') this.#release(record);
+      // Who says that the attempt has failed says so of its steps: a policy retry runs them again.
+      if (payload.kind === 'failed') this.steps.allowAgain(firstPosition);
       return;
     }
-    const { firstPosition } = record;
     if (!this.steps.uncertain(firstPosition).includes(payload.step)) {
       refuse(event, `step ${payload.step} is not uncertain`);
     }

@@ -9,7 +9,7 @@ import type { MerkleDigest } from '../base/digest.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { DispatchCommand, GraphCommand } from '../graph/commands.ts';
 import type { AnyCompiledGraph, GraphCursor } from '../graph/graph-type.ts';
-import { eventCatalog } from '../history/catalog.ts';
+import { eventCatalog, reducedNames } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
 import { DecisionCheck, violation } from './decision-check.ts';
 import { GraphExecutionError } from './run-error.ts';
@@ -80,7 +80,7 @@ export class RunMachine {
 
   /** Folds the dispatch of a command that `decide` or `unrecorded` has just returned. */
   applyDecided(event: TypedEvent, command: DispatchCommand): void {
-    this.#decision?.accept(command.position);
+    this.#decision?.accept();
     this.#fold(event, command.input);
   }
 
@@ -91,10 +91,10 @@ export class RunMachine {
       this.#askedAt = event.sequence;
       if (event.type !== 'graph:signal-received') this.#outcomeAt = event.sequence;
     }
-    const { reduced, version } = eventCatalog[event.type];
-    if (!reduced) return;
-    const payload = event.payload as unknown as JsonValue;
-    this.#cursor.apply({ type: event.type.slice('graph:'.length), version, payload });
+    const type = reducedNames[event.type];
+    if (type === null) return;
+    const { version } = eventCatalog[event.type];
+    this.#cursor.apply({ type, version, payload: event.payload as unknown as JsonValue });
   }
 
   /** The graph's next commands: `compensate` in `decide`'s place once a cancel is requested. */

@@ -190,7 +190,8 @@ class HostLife {
       const row = await this.#storage.runIndex.get(ROOT_RUN_ID);
       const due = await this.#storage.runIndex.due(now);
       if (row?.status !== 'paused' && (row?.wakeAt ?? now) <= now) return;
-      if (due.some(({ runId }) => runId === ROOT_RUN_ID)) return;
+      // A child that is due is driven by its parent.
+      if (due.some(({ runId }) => runId.startsWith(ROOT_RUN_ID))) return;
       const soonestMs =
         row?.wakeAt == null ? POLL_MS : millisecondsOf(row.wakeAt) - Date.parse(now);
       await process.sleep(Math.max(1, Math.min(POLL_MS, soonestMs)));

@@ -20,6 +20,7 @@ export interface RecordOptions {
   readonly backing: MemoryBacking;
   readonly trace: SimTrace;
   readonly maxConcurrentAttempts: number;
+  readonly severalOwners: boolean;
   /** The plan of the graph with this id. */
   readonly planOf: (graphId: string) => RunPlan | undefined;
 }
@@ -149,8 +150,7 @@ export class SimRecord {
     if (known !== undefined) return known;
     const plan = this.#options.planOf(stream.index?.graphId ?? '');
     if (plan === undefined) throw new SimViolation(`Nobody knows the graph of run ${streamId}.`);
-    const { maxConcurrentAttempts } = this.#options;
-    const referee = new SimReferee({ runId: streamId, plan, maxConcurrentAttempts });
+    const referee = new SimReferee({ ...this.#options, runId: streamId, plan });
     const machine = this.#machine(referee, null);
     const watched = { referee, machine, events: [], appends: 0, lastSnapshot: null };
     this.#runs.set(streamId, watched);

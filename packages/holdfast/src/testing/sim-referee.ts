@@ -11,6 +11,8 @@ export interface RefereeOptions {
   readonly runId: string;
   readonly plan: RunPlan;
   readonly maxConcurrentAttempts: number;
+  /** Whether owners may be mistaken in what they resume. */
+  readonly severalOwners: boolean;
 }
 
 /** What came before in the same append: the reason that an outcome from outside must have. */
@@ -164,10 +166,11 @@ export class SimReferee {
       }
     }
     const { pause } = position;
-    if (pause !== null && pause.kind !== 'child' && !pause.allowed) {
+    const mustAsk = pause?.kind === 'reconcile-attempt' || !this.#options.severalOwners;
+    if (pause !== null && pause.kind !== 'child' && !pause.allowed && mustAsk) {
       this.#violate(event, `its pause of kind ${pause.kind} was not answered`);
     }
-    const childToCancel = pause?.kind === 'child';
+    const childToCancel = this.planOf(position.nodeId)?.kind === 'child';
     if (this.#cancelled && !isUndo(position) && !childToCancel) {
       this.#violate(event, 'the run was cancelled');
     }
@@ -203,6 +206,10 @@ export class SimReferee {
       this.#violate(event, 'nothing has ended its pause');
     }
     if (position.status === 'queued' && !isAbandoned) this.#violate(event, 'it never ran');
+    // A person who says that the attempt has failed says so of its steps too.
+    if (evidence.get(position.position)?.type === 'graph:attempt-reconciled') {
+      for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
+    }
     position.status = 'settled';
     position.abandoned = isAbandoned;
     position.pause = null;

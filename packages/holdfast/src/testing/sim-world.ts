@@ -75,6 +75,7 @@ export class SimWorld {
       backing,
       trace: this.trace,
       maxConcurrentAttempts: options.maxConcurrentAttempts,
+      severalOwners: options.owners > 1,
       planOf: (graphId) => this.#graphs.get(graphId),
     });
     this.#ledger = new SimLedger(this.record, this.trace);

@@ -2,7 +2,7 @@
 import { dataNode, waitNode } from 'holdfast';
 import { createFakeClock } from 'holdfast/testing';
 import { expect, test } from 'vitest';
-import { RUN, worldOf } from './world.ts';
+import { gate, RUN, worldOf } from './world.ts';
 
 const LATER = '2100-01-01T00:00:00.000Z';
 
@@ -112,4 +112,94 @@ test('B122: a cancel that arrives in the middle of a turn is not left to the nex
   });
   const owner = await world.open({ storage: { ...world.storage, eventStore: slow } });
   expect(await owner.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+}, 5_000);
+
+test('what an answer has allowed is not forgotten by an owner that is shut down at once', async () => {
+  const ask = { decideAction: () => ({ kind: 'wait' as const, reason: 'May it?', request: {} }) };
+  const world = await worldOf({ a: dataNode(() => 1, ask) });
+  const owner = await world.open();
+  await owner.run();
+  await (await world.open()).answer(`${RUN}@4`, { decision: 'allow' }, { by: 'ann' });
+  const running = owner.run();
+  await owner.shutdown();
+  expect(await running).toEqual({ kind: 'waiting', positions: [] });
+  expect((await world.storage.runIndex.due(LATER)).map(({ runId }) => runId)).toEqual([RUN]);
+});
+
+test('a run that has failed has no open pauses, and an answer to one says so', async () => {
+  const nodes = {
+    a: waitNode({ kind: 'approval', prompt: 'Go on?' }),
+    b: dataNode(() => {
+      throw new Error('no');
+    }),
+  };
+  const world = await worldOf(nodes, { retries: 1 });
+  const owner = await world.open({ maxDispatches: 2 });
+  expect(await owner.run()).toMatchObject({ kind: 'fail', code: 'BUDGET_STOP' });
+  const before = await world.events();
+  const pause = before.find(({ type }) => type === 'graph:node-paused');
+  await expect(owner.answer(pause?.id ?? '', 'yes', { by: 'ann' })).rejects.toMatchObject({
+    code: 'PAUSE_MISMATCH',
+  });
+  expect(await owner.pauses()).toEqual([]);
+  expect(await world.events()).toEqual(before);
+});
+
+test('an event that the record refuses is never written', async () => {
+  const world = await worldOf(
+    {
+      a: dataNode(async (_input, context) => {
+        void context.step('pay', () => new Promise(() => {})).catch(() => {});
+        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setImmediate(resolve));
+        throw new Error('The step was not waited for.');
+      }),
+    },
+    { retries: 1 },
+  );
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+  const started = (await world.types()).filter((type) => type === 'node-step-started');
+  expect(started).toHaveLength(1);
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+});
+
+test('a step of an attempt that a person says has failed runs again in the policy retry', async () => {
+  const started = gate();
+  let pays = 0;
+  const nodes = {
+    a: dataNode(
+      (_input, { step }) =>
+        step('pay', () => {
+          pays += 1;
+          if (pays > 1) return 'paid';
+          started.open();
+          return new Promise(() => {});
+        }),
+      { retrySafe: true },
+    ),
+  };
+  const world = await worldOf(nodes, { retries: 1 });
+  void (await world.open()).run();
+  await started.opened;
+  const next = await world.open();
+  const paused = await next.resume('dag/a/1');
+  const pauseId = paused.kind === 'pause' ? (paused.pauses[0]?.pauseId ?? '') : '';
+  await next.reconcile(pauseId, { kind: 'failed', code: 'LOST', by: 'ann', reason: 'No trace.' });
+  expect(await next.run()).toEqual({ kind: 'complete', output: { nodes: { a: 'paid' } } });
+});
+
+test('B121: a halt ends a cancelled run too whose node never stops', async () => {
+  const started = gate();
+  const node = () => {
+    started.open();
+    return new Promise(() => {});
+  };
+  const world = await worldOf({ a: dataNode(node, { graceMs: 20 }) });
+  const owner = await world.open();
+  const halt = new AbortController();
+  const running = owner.run(halt.signal);
+  await started.opened;
+  await owner.cancel({ by: 'ann', reason: 'Enough.' });
+  halt.abort();
+  await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
 }, 5_000);
