@@ -1,6 +1,6 @@
 /** How an attempt ends. Exactly one of these is recorded for each start, unless it is uncertain. */
 import type { ErrorCode } from '../base/error-codes.ts';
-import { errorText, HoldfastError } from '../base/errors.ts';
+import { errorText, HoldfastError, isHoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import { cleanText, oneLine, truncateText } from '../base/text.ts';
 import type { PauseRequest } from '../history/catalog.ts';
@@ -68,7 +68,10 @@ export function failed(code: ErrorCode, message: string, retryable: boolean): Fa
   return { kind: 'failed', code, message: boundedMessage(message), retryable };
 }
 
-/** The outcome of something thrown by node code. Untyped errors are `EFFECT_FAILED`. */
+/**
+ * The outcome of something thrown by node code: the code of a typed error, `EFFECT_FAILED` for any
+ * other. What would fail in the same way again is not retryable.
+ */
 export function failureOf(error: unknown, aborted = false): FailedOutcome {
   const message = boundedMessage(errorText(error));
   if (aborted) return { kind: 'failed', code: 'ABORTED', message, retryable: true };
@@ -76,7 +79,15 @@ export function failureOf(error: unknown, aborted = false): FailedOutcome {
     const code = oneLine(error.failureCode, MAX_CODE_LENGTH, 'EFFECT_FAILED');
     return { kind: 'failed', code, message, retryable: error.retryable };
   }
+  if (isHoldfastError(error)) {
+    return { kind: 'failed', code: error.code, message, retryable: !isDeterministic(error.code) };
+  }
   return { kind: 'failed', code: 'EFFECT_FAILED', message, retryable: true };
+}
+
+/** Expressions and definitions give the same error for the same input, however often. */
+function isDeterministic(code: ErrorCode): boolean {
+  return code.startsWith('EXPRESSION_') || code.startsWith('FLOW_') || code === 'STEP_REPEATED';
 }
 
 function isNodeFailure(error: unknown): error is NodeFailure {

@@ -57,7 +57,8 @@ function writeWholeAttempt(
     if (issue !== null) {
       throw new GraphExecutionError(
         'RESULT_INVALID',
-        `${record.nodeId} cannot have that result: ${issue.code} at ${issue.path}: ${issue.message}`,
+        `${record.nodeId} cannot have that result: ${issue.code}` +
+          `${issue.path === '' ? '' : ` at ${issue.path}`}: ${issue.message}`,
         { nodeId: record.nodeId, path: issue.path },
       );
     }

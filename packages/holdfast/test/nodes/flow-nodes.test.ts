@@ -1,5 +1,5 @@
 /** Each node type of the catalogue, run. */
-import { type FlowNodesOptions, NodeFailure } from 'holdfast';
+import { defineFlow, type FlowNodesOptions, NodeFailure, task } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { flowOf, flowWorld } from './flow-world.ts';
 
@@ -37,7 +37,7 @@ describe('tasks and templates', () => {
     );
     const result = await run(flow, { f: () => 1 }, { input: {} });
     expect(result).toMatchObject({ kind: 'fail', code: 'FLOW_NODE_FAILED' });
-    expect(result).toMatchObject({ message: expect.stringContaining('nothing') });
+    expect(result).toMatchObject({ message: expect.stringContaining('EXPRESSION_MISSING_KEY') });
   });
 
   test('a failed task is tried again by its policy, then leaves by error', async () => {
@@ -240,6 +240,14 @@ describe('child runs', () => {
       output: { nodes: { sub: { nodes: { ask: { approved: true } } } } },
     });
     expect(worked).toBe(1);
+  });
+
+  test('a flow written in code brings its own functions into the run that names it', async () => {
+    const child = defineFlow({ id: 'child', nodes: { work: task(() => "the child's") } });
+    const result = await run(outer, { work: () => "the parent's" }, { flows: { inner: child } });
+    expect(result).toMatchObject({
+      output: { nodes: { sub: { nodes: { work: "the child's" } } } },
+    });
   });
 
   test("a child's failure fails its parent's node", async () => {

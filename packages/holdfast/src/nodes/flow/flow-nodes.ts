@@ -14,6 +14,7 @@ import { flowGraphType } from '../../forms/flow.ts';
 import { type FlowFile, flowDefinition } from '../../forms/flow-definition.ts';
 import { compileGraph } from '../../graph/compile.ts';
 import { conditionNode, loopNode, switchNode } from './control-nodes.ts';
+import type { DefinedFlow } from './define-flow.ts';
 import type { FlowFunctions } from './flow-functions.ts';
 import { expressionValues } from './flow-scope.ts';
 import { mapNode } from './map-node.ts';
@@ -22,9 +23,15 @@ import { taskNode } from './task-node.ts';
 import { approvalNode, signalNode } from './waiting-nodes.ts';
 
 /** What the nodes of a flow need beside its functions. */
+/** Flows by the name that a subflow node gives. */
+export type SubflowSources = Readonly<Record<string, FlowFile | DefinedFlow>>;
+
 export interface FlowNodesOptions {
-  /** The flows that subflow nodes name. */
-  readonly flows?: Readonly<Record<string, FlowFile>>;
+  /**
+   * The flows that subflow nodes name. One written in code brings its own functions; a file uses
+   * those of the flow that names it.
+   */
+  readonly flows?: SubflowSources;
 }
 
 /**
@@ -103,15 +110,16 @@ function subflowNode(config: SubflowConfig, { node, scope, subflow }: NodeSettin
 }
 
 /** Compiles the flows that subflows name when they are first run: a flow may name itself. */
-function subflows(functions: FlowFunctions, flows: Readonly<Record<string, FlowFile>>) {
+function subflows(functions: FlowFunctions, flows: SubflowSources) {
   const compiled = new Map<string, Pick<ChildRun, 'graph' | 'nodes'>>();
   return (name: string, input: JsonValue): ChildRun => {
     let known = compiled.get(name);
     if (known === undefined) {
-      const flow = flowNamed(flows, name);
+      const source = flowNamed(flows, name);
+      const { flow, functions: own } = 'flow' in source ? source : { flow: source, functions };
       known = {
         graph: compileGraph(flowGraphType, flowDefinition(flow)),
-        nodes: flowNodes(flow, functions, { flows }),
+        nodes: flowNodes(flow, own, { flows }),
       };
       compiled.set(name, known);
     }
@@ -119,7 +127,7 @@ function subflows(functions: FlowFunctions, flows: Readonly<Record<string, FlowF
   };
 }
 
-function flowNamed(flows: Readonly<Record<string, FlowFile>>, name: string): FlowFile {
+function flowNamed(flows: SubflowSources, name: string): FlowFile | DefinedFlow {
   const flow = Object.hasOwn(flows, name) ? flows[name] : undefined;
   if (flow !== undefined) return flow;
   throw new HoldfastError(
