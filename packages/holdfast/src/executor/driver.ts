@@ -30,7 +30,7 @@ import { LiveAttempts } from './live-attempts.ts';
 import type { ExecutorSettings } from './options.ts';
 import { OutcomeItem, ownRecord } from './outcome-item.ts';
 import type { DecisionLimits } from './record-decision.ts';
-import { endPayload, resultOf } from './run-end.ts';
+import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
 import { openPauses } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
@@ -238,6 +238,7 @@ export class Driver {
 
   /** One turn; after a lost race the same turn is made again on what the log then says. */
   async #perform(items: TurnItem[]): Promise<boolean> {
+    if (items.length === 0 && (await this.#hasEnded())) return false;
     for (;;) {
       const log = await this.#openLog();
       await this.#begin(log);
@@ -250,6 +251,16 @@ export class Driver {
       this.#launch(batch);
       return turn.again || (await this.#conclude(batch));
     }
+  }
+
+  /** An ended run says again how it ended; no graph code is asked, whatever has become of it. */
+  async #hasEnded(): Promise<boolean> {
+    const drive = this.#drive;
+    if (drive === null || this.#log !== null || drive.toResume.length > 0) return false;
+    const { storage, stream } = this.#settings;
+    const end = await recordedEnd(storage, stream);
+    if (end !== null) drive.resolve(await resultOf(end, stream, storage));
+    return end !== null;
   }
 
   /** False when another append came first. */

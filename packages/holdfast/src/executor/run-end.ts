@@ -3,7 +3,7 @@ import { isSha256Digest } from '../base/digest.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { CompleteCommand, FailCommand } from '../graph/commands.ts';
 import type { StreamRef } from '../history/envelope.ts';
-import type { RunEnd } from '../run/run-fold.ts';
+import { isLateNote, type RunEnd, typedEvent } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { ArtifactReference } from '../store/artifact-store.ts';
 import type { RunStorage } from '../store/storage.ts';
@@ -34,6 +34,22 @@ export async function endPayload(
     { bytes, mediaType: 'application/json', purpose: 'run-output' },
   );
   return { outcome: 'complete', output: { artifact: { ...artifact } } };
+}
+
+/**
+ * How a run ended, read from its last events without any graph code; null while it has not. Only
+ * late signals and cancel requests can stand behind the end.
+ */
+export async function recordedEnd(storage: RunStorage, stream: StreamRef): Promise<RunEnd | null> {
+  const row = await storage.runIndex.get(stream.streamId);
+  if (row === null || row.status === 'running' || row.status === 'paused') return null;
+  for (let sequence = row.sequence; sequence > 0; sequence -= 1) {
+    const [envelope] = await storage.eventStore.readAt(stream, [sequence]);
+    const event = envelope === undefined ? undefined : typedEvent(envelope);
+    if (event?.type === 'graph:run-finished') return event.payload;
+    if (event === undefined || !isLateNote(event)) return null;
+  }
+  return null;
 }
 
 /** What `run` returns for a recorded end. */

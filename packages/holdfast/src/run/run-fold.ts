@@ -43,6 +43,7 @@ export class RunFold {
   readonly steps: StepBook;
   #sequence = 0;
   #cancel: EventPayloads['graph:cancel-requested'] | null = null;
+  #cancelSequence = 0;
   #end: RunEnd | null = null;
   #dispatches = 0;
 
@@ -54,6 +55,7 @@ export class RunFold {
     if (saved === null) return;
     this.#sequence = saved.sequence;
     this.#cancel = saved.cancel;
+    this.#cancelSequence = saved.cancelSequence;
     this.#dispatches = saved.dispatches;
   }
 
@@ -64,6 +66,11 @@ export class RunFold {
 
   get cancelRequested(): EventPayloads['graph:cancel-requested'] | null {
     return this.#cancel;
+  }
+
+  /** Where the cancel was requested; 0 = it was not. */
+  get cancelSequence(): number {
+    return this.#cancelSequence;
   }
 
   get end(): RunEnd | null {
@@ -130,6 +137,7 @@ export class RunFold {
       case 'graph:signal-received':
         return this.signals.receive(event.payload, event.sequence);
       case 'graph:cancel-requested':
+        if (this.#cancel === null) this.#cancelSequence = event.sequence;
         this.#cancel ??= event.payload;
         return;
       case 'graph:run-finished':
@@ -308,6 +316,7 @@ export class RunFold {
       steps: this.steps.save(),
       signals: this.signals.save(),
       cancel: this.#cancel,
+      cancelSequence: this.#cancelSequence,
       dispatches: this.#dispatches,
     };
   }
@@ -321,6 +330,7 @@ export interface SavedFold {
   readonly steps: ReturnType<StepBook['save']>;
   readonly signals: ReturnType<SignalBox['save']>;
   readonly cancel: EventPayloads['graph:cancel-requested'] | null;
+  readonly cancelSequence: number;
   readonly dispatches: number;
 }
 
@@ -359,7 +369,7 @@ function allows(answer: JsonValue): boolean {
 }
 
 /** Signals and cancel requests come from outside and may arrive after the end. */
-function isLateNote(event: TypedEvent): boolean {
+export function isLateNote(event: TypedEvent): boolean {
   return event.type === 'graph:signal-received' || event.type === 'graph:cancel-requested';
 }
 

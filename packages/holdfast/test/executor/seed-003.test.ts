@@ -35,3 +35,16 @@ test('the graph type of seed 003 runs draft, then review, then completes; again 
     ]
   `);
 });
+
+test('a run that has ended says so without asking the graph, whose code may have changed', async () => {
+  const storage = createMemoryRunStorage({ namespace: 'test' });
+  const nodes = { draft: dataNode(() => 1), review: dataNode(() => 2) };
+  await startRun(storage, { runId: 'r1', graph: draftReview, input: null });
+  await (await createGraphExecutor({ runId: 'r1', graph: draftReview, storage, nodes })).run();
+  const broken = () => {
+    throw new Error('this graph was asked');
+  };
+  const graph = { ...draftReview, open: broken, decide: broken, reduce: broken };
+  const executor = await createGraphExecutor({ runId: 'r1', graph, storage, nodes });
+  expect(await executor.run()).toEqual({ kind: 'complete', output: { approved: true } });
+});
