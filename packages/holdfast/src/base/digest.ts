@@ -52,8 +52,9 @@ const MERKLE_INLINE_BYTES = 256;
 
 /**
  * Merkle digests of frozen JSON: the canonical text in which every container whose own text
- * exceeds 256 bytes is replaced by `#` and its hash. Parts that were digested before are
- * remembered, so a small change in a large state costs only the path to it.
+ * exceeds 256 bytes is replaced by `#` and its hash. Large parts that were digested before are
+ * remembered, so a small change in a large state costs only the path to it; to remember small
+ * ones would cost more than their text.
  *
  * @example const merkle = new MerkleDigest(); merkle.digest({ a: 1 }) // 'sha256:…'
  */
@@ -74,7 +75,8 @@ export class MerkleDigest {
     const known = this.#texts.get(value);
     if (known !== undefined) return known;
     const own = this.#ownText(value);
-    const text = exceedsInline(own) ? `#${this.#hash(own)}` : own;
+    if (!exceedsInline(own)) return own;
+    const text = `#${this.#hash(own)}`;
     if (isFrozenJson(value)) this.#texts.set(value, text);
     return text;
   }
@@ -83,10 +85,12 @@ export class MerkleDigest {
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map((item) => this.#text(item)).join(',')}]`;
     const object = value as JsonObject;
-    const fields = Object.keys(object)
-      .sort()
-      .map((key) => `${JSON.stringify(key)}:${this.#text(object[key] as JsonValue)}`);
-    return `{${fields.join(',')}}`;
+    let fields = '';
+    for (const key of Object.keys(object).sort()) {
+      const field = `${JSON.stringify(key)}:${this.#text(object[key] as JsonValue)}`;
+      fields = fields === '' ? field : `${fields},${field}`;
+    }
+    return `{${fields}}`;
   }
 }
 

@@ -6,6 +6,7 @@
  * walked or copied again (it carries a private brand: `Object.isFrozen` is shallow).
  */
 import { HoldfastTypeError } from './errors.ts';
+import { Stamped } from './stamped.ts';
 import { hasLoneSurrogate } from './text.ts';
 
 export type JsonPrimitive = string | number | boolean | null;
@@ -29,18 +30,7 @@ export class JsonValueError extends HoldfastTypeError {
   }
 }
 
-/** Returns the object it is given, so that a subclass puts its private fields on that object. */
-class Stamped {
-  constructor(value: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: the object to brand stands in for `this`
-    return value;
-  }
-}
-
-/**
- * The mark of what this module has frozen: a private field, which nothing else can see or set.
- * (A WeakSet does the same at three times the price per step, most of it in the collector.)
- */
+/** The mark of what this module has frozen. */
 class FrozenBrand extends Stamped {
   readonly #frozen = true;
 
@@ -104,12 +94,17 @@ export function freezeParsedJson(value: JsonValue): JsonValue {
  */
 export function sealJson<T extends object>(built: T): T {
   if (FrozenBrand.has(built)) return built;
-  for (const value of Object.values(built)) {
-    if (typeof value === 'object' && value !== null && !FrozenBrand.has(value)) {
-      return freezeJson<T>(built);
-    }
-  }
-  return FrozenBrand.freeze(built);
+  const isFrozen = Array.isArray(built) ? built.every(isFrozenPart) : hasFrozenParts(built);
+  return isFrozen ? FrozenBrand.freeze(built) : freezeJson<T>(built);
+}
+
+function hasFrozenParts<T extends object>(built: T): boolean {
+  for (const key in built) if (!isFrozenPart(built[key])) return false;
+  return true;
+}
+
+function isFrozenPart(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || FrozenBrand.has(value);
 }
 
 /** Appends one key to a JSON pointer, escaping `~` and `/`. */
@@ -176,17 +171,18 @@ function array(value: readonly unknown[], anew: boolean, at: Walk): JsonArray {
   if (Reflect.ownKeys(value).length !== value.length + 1) {
     at.refuse('a sparse array, extra properties or a symbol key');
   }
-  const result: JsonValue[] = [];
-  let same = !anew;
+  let result: JsonValue[] | undefined = anew ? [] : undefined;
   for (let index = 0; index < value.length; index += 1) {
     at.keys.push(index);
     const before = dataProperty(value, String(index), at);
     const after = walk(before, at);
-    if (!Object.is(before, after)) same = false;
-    result.push(after);
+    if (result === undefined && !Object.is(before, after)) {
+      result = value.slice(0, index) as JsonValue[];
+    }
+    result?.push(after);
     at.keys.pop();
   }
-  return same ? (value as JsonArray) : result;
+  return result ?? (value as JsonArray);
 }
 
 function object(value: object, anew: boolean, at: Walk): JsonObject {

@@ -5,7 +5,7 @@
  * Invariants: `missing[i]` is the number of predecessors of i that are not satisfied; a worker is
  * ready when it is pending and misses none; the counters agree with the states.
  */
-import type { JsonValue } from '../base/json.ts';
+import { type JsonValue, sealJson } from '../base/json.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { GraphCursor, GraphEvent } from '../graph/graph-type.ts';
 import { pauseOf } from './dag-decide.ts';
@@ -48,7 +48,8 @@ export class DagCursor implements GraphCursor<DagState> {
     const stopped = plan.data.stopOnError && this.#failedRequired.length > 0;
     if (stopped && !plan.hasFinalizers) return [failOf(this.#failedInOrder(), this.#at)];
     const started = this.#startable(stopped);
-    if (started.length > 0) return started.map((node) => dispatchOf(plan, node, this.#at));
+    if (started.length > 0)
+      return sealJson(started.map((node) => dispatchOf(plan, node, this.#at)));
     if (this.#inFlight > 0) return [];
     if (this.#paused.size === 0) return [endOf(plan, this.#at)];
     return [pauseOf(this.#at(Math.min(...this.#paused)).pauseReason)];

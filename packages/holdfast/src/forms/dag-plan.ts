@@ -1,5 +1,5 @@
 /** The fixed facts of one dag, by node index, in declaration order. */
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { type JsonObject, type JsonValue, sealJson, setOwn } from '../base/json.ts';
 import type { FailCommand, GraphCommand } from '../graph/commands.ts';
 import type { DagData, DagDefinition, DagNodeKind } from './dag-definition.ts';
 import { type DagNodeState, dagPosition, hasResult } from './dag-state.ts';
@@ -58,13 +58,10 @@ export function planDag({ nodes, edges, data }: DagDefinition): DagPlan {
 /** Starts the next occurrence of a node. */
 export function dispatchOf(plan: DagPlan, node: DagNodePlan, stateAt: NodeStateAt): GraphCommand {
   const attempt = stateAt(node.index).attempts + 1;
-  return {
-    kind: 'dispatch',
-    nodeId: node.id,
-    input: inputOf(plan, node, attempt, stateAt),
-    position: dagPosition(node.id, attempt),
-    ...(attempt > 1 && { retryOf: dagPosition(node.id, 1) }),
-  };
+  const input = inputOf(plan, node, attempt, stateAt);
+  const position = dagPosition(node.id, attempt);
+  const first = { kind: 'dispatch', nodeId: node.id, input, position } as const;
+  return sealJson(attempt === 1 ? first : { ...first, retryOf: dagPosition(node.id, 1) });
 }
 
 function inputOf(
@@ -75,24 +72,25 @@ function inputOf(
 ): JsonObject {
   const positionSummary = `node ${node.id}, attempt ${attempt}`;
   const results = resultsOf(plan, node.predecessors, stateAt);
-  return results.length === 0
-    ? { positionSummary }
-    : { positionSummary, results: Object.fromEntries(results) };
+  return sealJson(results === null ? { positionSummary } : { positionSummary, results });
 }
 
-/** The results of the nodes given that have one, by id. */
+/** The results of the nodes given that have one, by id; null when none has. */
 function resultsOf(
   plan: DagPlan,
   indexes: Iterable<number>,
   stateAt: NodeStateAt,
-): readonly (readonly [string, JsonValue])[] {
-  const results: (readonly [string, JsonValue])[] = [];
+): JsonObject | null {
+  const results: Record<string, JsonValue> = {};
+  let some = false;
   for (const index of indexes) {
     const { status, result } = stateAt(index);
     const id = plan.nodes[index]?.id;
-    if (id !== undefined && hasResult(status)) results.push([id, result]);
+    if (id === undefined || !hasResult(status)) continue;
+    setOwn(results, id, result);
+    some = true;
   }
-  return results;
+  return some ? sealJson(results) : null;
 }
 
 /** The end of a dag in which nothing is open and nothing can start. */
@@ -103,10 +101,11 @@ export function endOf(plan: DagPlan, stateAt: NodeStateAt): GraphCommand {
   const finalizers = failed.filter(({ kind }) => kind === 'finalizer');
   if (finalizers.length > 0) return failOf(finalizers, stateAt);
   const results = resultsOf(plan, plan.nodes.keys(), stateAt);
-  return { kind: 'complete', output: { nodes: Object.fromEntries(results) } };
+  return sealJson({ kind: 'complete', output: sealJson({ nodes: results ?? NO_RESULTS }) });
 }
 
 const FAILED_SHOWN = 10;
+const NO_RESULTS: JsonObject = sealJson({});
 
 /** Fails the dag for these nodes. */
 export function failOf(failed: readonly DagNodePlan[], stateAt: NodeStateAt): FailCommand {

@@ -6,7 +6,7 @@
  * agree with it. Skips are resolved after every event, so that the state does not depend on when
  * `decide` is asked. Events that name another position than the one in hand change nothing.
  */
-import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, sealJson, setOwn } from '../base/json.ts';
 import { BODY_HANDLE, OUT_HANDLE } from '../flow/flow-graph.ts';
 import type { PlanState } from '../flow/plan-state.ts';
 import { flowPosition, parseFlowPosition } from '../flow/step-key.ts';
@@ -79,7 +79,7 @@ export class FlowFold<Plan extends FlowPlan = FlowPlan> {
     }
     const { ready } = this.plan.readyNodes();
     const nodes = this.#again.size === 0 ? ready : [...this.#again, ...ready].sort((a, b) => a - b);
-    if (nodes.length > 0) return nodes.map((node) => this.#dispatch(node));
+    if (nodes.length > 0) return sealJson(nodes.map((node) => this.#dispatch(node)));
     if (this.#inFlight > 0) return [];
     if (this.#paused.size > 0) {
       const paused = [...this.#paused].sort((a, b) => a - b);
@@ -214,16 +214,16 @@ export class FlowFold<Plan extends FlowPlan = FlowPlan> {
     if (occurrence === undefined) {
       const position = flowPosition(id, this.plan.runs(node) + 1);
       const first = { kind: 'dispatch', nodeId: id, input, position } as const;
-      return delayMs === 0 ? first : { ...first, delayMs };
+      return sealJson(delayMs === 0 ? first : { ...first, delayMs });
     }
-    return {
+    return sealJson({
       kind: 'dispatch',
       nodeId: id,
       input,
       position: this.#position(node, occurrence.attempt + 1),
       retryOf: this.#position(node, 1),
       ...(occurrence.delayMs !== undefined && { delayMs: occurrence.delayMs }),
-    };
+    });
   }
 
   #source() {

@@ -1,5 +1,5 @@
 /** The dispatch inputs of a flow: what an attempt may know of the run around it. */
-import { type JsonObject, type JsonValue, setOwn } from '../base/json.ts';
+import { type JsonObject, type JsonValue, sealJson, setOwn } from '../base/json.ts';
 import { NONE } from '../flow/compiled-topology.ts';
 import type { NodeStatus } from '../flow/plan-state.ts';
 import type { FlowForm } from './flow-form.ts';
@@ -40,12 +40,12 @@ export interface FlowInputSource {
 /** The input of the next dispatch of `node`; work grows with its inputs and references only. */
 export function flowNodeInput(source: FlowInputSource, node: number): FlowNodeInput & JsonObject {
   const { form, outputs } = source;
-  return {
+  return sealJson({
     input: outputs.get(form.trigger) ?? null,
     nodes: viewsOf(source, node),
     inputs: inputsOf(source, node),
     loop: loopOf(source, node),
-  };
+  });
 }
 
 function viewsOf({ form, plan, outputs }: FlowInputSource, node: number) {
@@ -53,26 +53,26 @@ function viewsOf({ form, plan, outputs }: FlowInputSource, node: number) {
   for (const other of form.nodes[node]?.reads ?? []) {
     const status = plan.status(other);
     const output = status === 'skipped' ? null : (outputs.get(other) ?? null);
-    setOwn(views, form.nodes[other]?.id ?? '', { output, status });
+    setOwn(views, form.nodes[other]?.id ?? '', sealJson({ output, status }));
   }
-  return views;
+  return sealJson(views);
 }
 
 function inputsOf({ form, plan }: FlowInputSource, node: number): FlowNodeInput['inputs'] {
   const { inputs = [] } = form.nodes[node] ?? {};
-  return inputs.map(({ nodeId, handle, edge }) => ({
-    nodeId,
-    handle,
-    active: plan.isActive(edge),
-  }));
+  return sealJson(
+    inputs.map(({ nodeId, handle, edge }) =>
+      sealJson({ nodeId, handle, active: plan.isActive(edge) }),
+    ),
+  );
 }
 
 function loopOf({ form, plan }: FlowInputSource, node: number): FlowNodeInput['loop'] {
   if (form.topology.isLoop[node] === 1) {
     // A dispatch that begins it is decided before it counts.
     const begins = plan.status(node) === 'pending';
-    return { iteration: plan.iteration(node) + (begins ? 1 : 0) };
+    return sealJson({ iteration: plan.iteration(node) + (begins ? 1 : 0) });
   }
   const loop = form.topology.innermost[node] as number;
-  return loop === NONE ? null : { iteration: plan.iteration(loop) };
+  return loop === NONE ? null : sealJson({ iteration: plan.iteration(loop) });
 }

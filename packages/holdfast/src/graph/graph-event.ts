@@ -12,6 +12,21 @@ import { type GraphIssue, GraphValidationError, jsonIssue } from './validation-e
  * Throws `GraphValidationError` with `code` (`INVALID_GRAPH_TYPE` by default).
  */
 export function frozenEvent(event: unknown, code = 'INVALID_GRAPH_TYPE'): GraphEvent {
+  return plainEvent(event) ?? checkedEvent(event, code);
+}
+
+/** Nearly every event: three fields, each as it should be, and a payload that was frozen before. */
+function plainEvent(event: unknown): GraphEvent | null {
+  if (typeof event !== 'object' || event === null) return null;
+  const { type, version, payload } = event as Partial<GraphEvent>;
+  if (typeof payload !== 'object' || payload === null || !isFrozenJson(payload)) return null;
+  if (textFault(type) !== null || !isPositiveInteger(version)) return null;
+  if (Object.keys(event).length !== 3) return null;
+  if (isFrozenJson(event)) return event as GraphEvent;
+  return Object.freeze({ type: type as string, version: version as number, payload });
+}
+
+function checkedEvent(event: unknown, code: string): GraphEvent {
   const issues: GraphIssue[] = [];
   const note = (path: string, message: string): void => {
     issues.push({ code, path: `/event${path}`, message });

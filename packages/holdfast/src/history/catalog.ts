@@ -236,7 +236,15 @@ export function isEventType(type: string): type is EventType {
   return Object.hasOwn(eventCatalog, type);
 }
 
+/** What `reduce` sees of each type: its name without the prefix, or null where it sees nothing. */
+export const reducedNames: Readonly<Record<EventType, string | null>> = Object.fromEntries(
+  Object.entries(eventCatalog).map(([type, { reduced }]) => [
+    type,
+    reduced ? type.slice('graph:'.length) : null,
+  ]),
+) as Record<EventType, string | null>;
+
 /** The types that `reduce` sees, without their prefix. */
-export const reducedEventTypes: readonly string[] = Object.entries(eventCatalog)
-  .filter(([, known]) => known.reduced)
-  .map(([type]) => type.slice('graph:'.length));
+export const reducedEventTypes: readonly string[] = Object.values(reducedNames).filter(
+  (name) => name !== null,
+);

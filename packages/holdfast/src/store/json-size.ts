@@ -11,6 +11,8 @@ import { utf8Length } from '../base/text.ts';
 const SCALAR_BYTES = 25;
 /** A UTF-16 unit takes at most six bytes: `\u0000`. */
 const UNIT_BYTES = 6;
+/** Text that stands in JSON as it is, one byte a character. */
+const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** True when the UTF-8 JSON text of `value` has more than `limit` bytes. */
 export function jsonExceeds(value: JsonValue, limit: number): boolean {
@@ -20,28 +22,40 @@ export function jsonExceeds(value: JsonValue, limit: number): boolean {
   return text.length * 3 > limit && utf8Length(text) > limit;
 }
 
-/** What is left of `room` after the largest text that `value` may have; negative = unknown. */
-function bound(value: JsonValue, room: number): number {
-  if (typeof value === 'string') return room - 2 - value.length * UNIT_BYTES;
-  if (typeof value !== 'object' || value === null) return room - SCALAR_BYTES;
-  return Array.isArray(value)
-    ? boundArray(value, room - 2)
-    : boundObject(value as JsonObject, room);
+/** A bound of the bytes of the JSON text of `value`: never too small, and close for plain text. */
+export function jsonBound(value: JsonValue): number {
+  return -bound(value, 0, Number.NEGATIVE_INFINITY);
 }
 
-function boundArray(items: readonly JsonValue[], room: number): number {
+/**
+ * What is left of `room` after the largest text that `value` may have. It stops below `least`:
+ * negative = unknown.
+ */
+function bound(value: JsonValue, room: number, least = 0): number {
+  if (typeof value === 'string') return room - 2 - textBound(value);
+  if (typeof value !== 'object' || value === null) return room - SCALAR_BYTES;
+  return Array.isArray(value)
+    ? boundArray(value, room - 2, least)
+    : boundObject(value as JsonObject, room - 2, least);
+}
+
+function textBound(text: string): number {
+  return PLAIN.test(text) ? text.length : text.length * UNIT_BYTES;
+}
+
+function boundArray(items: readonly JsonValue[], room: number, least: number): number {
   let left = room;
-  for (let index = 0; left >= 0 && index < items.length; index += 1) {
-    left = bound(items[index] as JsonValue, left - 1);
+  for (let index = 0; left >= least && index < items.length; index += 1) {
+    left = bound(items[index] as JsonValue, left - 1, least);
   }
   return left;
 }
 
-function boundObject(object: JsonObject, room: number): number {
-  let left = room - 2;
+function boundObject(object: JsonObject, room: number, least: number): number {
+  let left = room;
   for (const key in object) {
-    left = bound(object[key] as JsonValue, left - 4 - key.length * UNIT_BYTES);
-    if (left < 0) return left;
+    left = bound(object[key] as JsonValue, left - 4 - key.length * UNIT_BYTES, least);
+    if (left < least) return left;
   }
   return left;
 }
