@@ -14,5 +14,14 @@ function programName(): string {
   return `node ${near.startsWith(path.join('..', '..', '..')) ? script : near}`;
 }
 
+/** Warnings of Node about its own experiments would be written across the live tree. */
+function quietExperiments(): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => {
+    if (name !== 'ExperimentalWarning') process.stderr.write(`${name}: ${message}\n`);
+  });
+}
+
+quietExperiments();
 const terminal = systemTerminal(programName());
 process.exitCode = await runCli(process.argv.slice(2), { terminal, prompter: clackPrompter });
