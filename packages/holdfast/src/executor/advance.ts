@@ -91,7 +91,8 @@ function goOn(batch: TurnBatch, drive: Drive, options: AdvanceOptions): Advanced
   if (!writeUnrecorded(batch, options.limits)) return AGAIN;
   if (drive.mustDecide) {
     const decision = writeDecision(batch, options.limits);
-    drive.mustDecide = false;
+    // A batch that was full before the first dispatch has recorded nothing of the decision.
+    drive.mustDecide = decision.kind === 'partial' && !batch.machine.isDecided;
     const end = ended(decision, batch, drive);
     if (end !== null) return end;
   }

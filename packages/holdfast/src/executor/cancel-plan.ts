@@ -5,6 +5,7 @@
  */
 import type { Attempt } from '../attempt/attempt.ts';
 import { failed } from '../attempt/outcome.ts';
+import { millisecondsOf } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { LiveAttempts } from './live-attempts.ts';
 import { writeResumed } from './reconcile-attempt.ts';
@@ -73,7 +74,7 @@ export class CancelPlan {
     if (attempt !== undefined && !this.#overdue.has(record.position)) return false;
     if (attempt === undefined && this.#holdsChild(record)) {
       // The child is cancelled by the attempt that drives it.
-      if (record.status === 'paused' && hasSlot()) writeResumed(batch, record);
+      if (mustReopen(batch, record) && hasSlot()) writeResumed(batch, record);
       return false;
     }
     attempt?.abandon();
@@ -89,6 +90,13 @@ export class CancelPlan {
     if (started === null || !this.#parts.isChild(nodeId)) return false;
     return pause === null || pause.request.kind === 'child';
   }
+}
+
+/** A child that paused before the cancel must be told; one that sleeps goes on in time. */
+function mustReopen({ machine, now }: TurnBatch, { pause, dueAt }: PositionRecord): boolean {
+  if (pause === null) return false;
+  if (pause.sequence < machine.fold.cancelSequence) return true;
+  return dueAt !== null && millisecondsOf(dueAt) <= now;
 }
 
 function isUndo({ position }: PositionRecord): boolean {

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../base/ports.ts';
 type Overdue = (attempt: Attempt) => void;
 
 interface Stopping {
+  reason: string;
   overdue: Overdue;
   isOver: boolean;
   timer: Timer | null;
@@ -49,17 +50,19 @@ export class LiveAttempts {
 
   /**
    * Tells an attempt to stop; `overdue` is called once it has not settled after its grace, which
-   * begins when it is first told. A later reason to stop replaces what is done then.
+   * begins when it is first told. Another reason to stop replaces what is done then.
    */
   abort(attempt: Attempt, reason: string, overdue: Overdue): void {
     if (this.#attempts.get(attempt.record.position) !== attempt) return;
     const known = this.#stopping.get(attempt);
     if (known !== undefined) {
+      if (known.reason === reason) return;
+      known.reason = reason;
       known.overdue = overdue;
       if (known.isOver) overdue(attempt);
       return;
     }
-    const stopping: Stopping = { overdue, isOver: false, timer: null };
+    const stopping: Stopping = { reason, overdue, isOver: false, timer: null };
     this.#stopping.set(attempt, stopping);
     attempt.abort(reason);
     if (!attempt.isLive || attempt.graceMs === Number.POSITIVE_INFINITY) return;

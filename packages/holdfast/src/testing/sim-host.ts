@@ -93,6 +93,8 @@ class HostLife {
   #executor: GraphExecutor | null = null;
   #lease: LeaseGrant | null = null;
   #toResume: readonly string[] = [];
+  /** Whether people may have settled what this host wants to resume. */
+  #mayBeLate = false;
 
   constructor(parts: HostParts) {
     this.#parts = parts;
@@ -108,6 +110,7 @@ class HostLife {
       } catch (error) {
         world.explain(error, this.#who, this.#expected());
         this.#toResume = [];
+        this.#mayBeLate = false;
         // Some hosts go on with the executor that has failed, others open a new one.
         if (this.#lease !== null || random.chance(0.5)) this.#executor = null;
         this.#lease = null;
@@ -176,8 +179,10 @@ class HostLife {
     const uncertain = pauses.find(
       ({ request, runId }) => request.kind === 'reconcile-attempt' && runId === ROOT_RUN_ID,
     );
-    if (uncertain !== undefined && random.chance(0.2)) this.#toResume = [uncertain.position];
-    else await this.#untilDue();
+    if (uncertain !== undefined && random.chance(0.2)) {
+      this.#toResume = [uncertain.position];
+      this.#mayBeLate = true;
+    } else await this.#untilDue();
   }
 
   /** Sleeps until the index says that there is something to do. */
@@ -282,7 +287,8 @@ class HostLife {
   #expected(): readonly string[] {
     const { owners, leases, freezes } = this.#parts.world.options;
     const shared = owners > 1 ? ['OWNERSHIP_LOST', 'PROTOCOL'] : [];
+    const late = this.#mayBeLate ? ['PROTOCOL'] : [];
     const fenced = leases || freezes > 0 ? ['OWNERSHIP_LOST', 'LEASE_LOST'] : [];
-    return ['ABORTED', ...STORE_FAULTS, ...shared, ...fenced];
+    return ['ABORTED', ...STORE_FAULTS, ...shared, ...late, ...fenced];
   }
 }

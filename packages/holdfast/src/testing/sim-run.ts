@@ -72,7 +72,7 @@ async function play(world: SimWorld): Promise<void> {
     actor.catch((error: unknown) => world.violate(`an actor failed: ${stackOf(error)}`));
   }
   for (let steps = 0; !world.isOver; steps += 1) {
-    const going = await world.clock.step();
+    const going = await step(world);
     const quietMs = world.clock.now() - world.lastAppendMs;
     if (!going) world.violate('nothing will ever happen again, and the run has not ended');
     else if (quietMs > QUIET_LIMIT_MS) {
@@ -80,6 +80,16 @@ async function play(world: SimWorld): Promise<void> {
         `the run has not ended, and nothing was appended for ${quietMs} ms: ${left(world)}`,
       );
     } else if (steps > MAX_STEPS) world.violate(`the run has not ended after ${steps} steps`);
+  }
+}
+
+/** False when nothing waits for its moment. What a timer throws would end a real process. */
+async function step(world: SimWorld): Promise<boolean> {
+  try {
+    return await world.clock.step();
+  } catch (error) {
+    world.violate(`a timer threw: ${stackOf(error)}`);
+    return true;
   }
 }
 
@@ -94,7 +104,7 @@ async function verify(world: SimWorld): Promise<void> {
     (result) => world.concluded(result, process.name),
     (error: unknown) => world.explain(error, process.name, []),
   );
-  for (let steps = 0; steps < 100; steps += 1) await world.clock.step();
+  for (let steps = 0; steps < 100; steps += 1) await step(world);
   world.check(() => world.record.observe());
   const after = world.record.events(ROOT_RUN_ID).length;
   if (after !== before) world.violate(`an ended run grew from ${before} to ${after} events`);
