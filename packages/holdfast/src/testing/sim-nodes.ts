@@ -8,8 +8,12 @@ import {
 } from '../attempt/binding.ts';
 import { NodeFailure } from '../attempt/outcome.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { FlowFile } from '../forms/flow-definition.ts';
 import { dataNode } from '../nodes/data-node.ts';
+import type { DefinedFlow } from '../nodes/flow/define-flow.ts';
+import { flowNodes } from '../nodes/flow/flow-nodes.ts';
 import { waitNode } from '../nodes/wait-node.ts';
+import { FLOW_FUNCTION } from './sim-flow.ts';
 import type { NodePlan, RunPlan, WaitPlan, WorkPlan } from './sim-plan.ts';
 import type { SimProcess } from './sim-process.ts';
 
@@ -25,6 +29,7 @@ export interface WorkHost {
 
 /** Bindings for every node of a plan. */
 export function plannedNodes(plan: RunPlan, host: WorkHost): NodeBindings {
+  if (plan.flow !== null) return plannedFlow(plan, plan.flow, host);
   return Object.fromEntries([...plan.nodes].map(([id, node]) => [id, bindingOf(node, host)]));
 }
 
@@ -34,9 +39,47 @@ function bindingOf(plan: NodePlan, host: WorkHost): NodeBinding {
       return workNode(plan, host);
     case 'child':
       return childNode(plan.plan, host);
+    case 'built-in':
+      return nodeBinding({ retrySafe: true, run: () => null });
     default:
       return waitingNode(plan);
   }
+}
+
+/** A flow's own bindings, over one function that does what the plan of its node says. */
+function plannedFlow(plan: RunPlan, flow: FlowFile, host: WorkHost): NodeBindings {
+  const flows: Record<string, DefinedFlow> = {};
+  for (const node of plan.nodes.values()) {
+    if (node.kind !== 'child' || node.plan.flow === null) continue;
+    flows[node.plan.flow.id] = {
+      flow: node.plan.flow,
+      functions: { [FLOW_FUNCTION]: flowWork(node.plan, host) },
+    };
+  }
+  return flowNodes(flow, { [FLOW_FUNCTION]: flowWork(plan, host) }, { flows });
+}
+
+function flowWork(plan: RunPlan, host: WorkHost) {
+  return (_input: unknown, context: NodeContext & { readonly index?: number }) => {
+    const node = plan.nodes.get(context.nodeId);
+    if (node?.kind !== 'work') throw new Error(`Node ${context.nodeId} has no work to do.`);
+    if (context.index !== undefined) return mapItem(node, host, context, context.index);
+    return node.workMs === 0 ? doAtOnce(node, host, context) : doInTime(node, host, context);
+  };
+}
+
+/** One item of a map: its effect is a step's. */
+async function mapItem(
+  plan: WorkPlan,
+  host: WorkHost,
+  context: NodeContext,
+  index: number,
+): Promise<JsonValue> {
+  await work(plan, host, context);
+  host.mayDie(`${context.position} item ${index}`);
+  host.step(context, `item/${index}`, plan.steps[0]?.retrySafe === true);
+  if (index < plan.failures && attemptOf(context) === 1) throw new Error('The item failed.');
+  return { index };
 }
 
 function childNode(plan: RunPlan, host: WorkHost): NodeBinding {
@@ -132,7 +175,8 @@ function outcomeOf(plan: WorkPlan, context: NodeContext): JsonValue {
   return { position, pad: 'x'.repeat(plan.resultBytes) };
 }
 
-/** The number of an attempt is the last part of its position. */
+/** The number of an attempt is the last part of its position; a flow's first has none. */
 function attemptOf({ position }: NodeContext): number {
-  return Number(position.slice(position.lastIndexOf('/') + 1));
+  const number = Number(position.slice(position.lastIndexOf('/') + 1));
+  return Number.isNaN(number) ? 1 : number;
 }

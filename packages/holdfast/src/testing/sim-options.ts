@@ -3,7 +3,7 @@
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
 import type { FaultBudget } from './sim-faults.ts';
 
-export type SimulationForm = 'dag' | 'script';
+export type SimulationForm = 'dag' | 'script' | 'flow';
 
 export interface SimulationOptions extends FaultBudget {
   readonly seed: number;
@@ -32,7 +32,7 @@ export function simulationOptions(seed: number): SimulationOptions {
   const random = createSeededRandom(seed).fork('options');
   return {
     seed,
-    form: random.pick(['dag', 'script', 'script'] as const),
+    form: random.pick(['dag', 'script', 'script', 'flow'] as const),
     nodes: random.pick([1, 2, 3, 3, 4, 5, 6, 9]),
     maxConcurrentAttempts: random.pick([1, 2, 3, 64, 64]),
     smallBatches: random.chance(0.25),

@@ -12,6 +12,7 @@ const RACES: readonly string[] = [
   'PAUSE_MISMATCH',
   'RUN_NOT_FOUND',
   'OWNERSHIP_LOST',
+  'RESULT_INVALID',
 ];
 
 interface Reached {
@@ -114,7 +115,7 @@ export class SimPeople {
         });
         return;
       default:
-        await this.#say(executor, pauseId, { ok: true });
+        await this.#say(executor, pauseId, { approved: random.chance(0.7) });
     }
   }
 
@@ -154,7 +155,7 @@ export class SimPeople {
   async #mustFail(executor: GraphExecutor): Promise<void> {
     const pauseId = this.#used.length > 0 ? this.#random.pick(this.#used) : `${ROOT_RUN_ID}@1`;
     try {
-      await executor.answer(pauseId, { ok: true }, { by: 'people' });
+      await executor.answer(pauseId, { approved: true }, { by: 'people' });
     } catch (error) {
       this.#world.explain(error, 'people', RACES);
       return;
@@ -192,6 +193,7 @@ export class SimPeople {
   }
 
   async #reached(): Promise<Reached | null> {
+    if (this.#root === undefined) return null;
     const owner = this.#hosts.current();
     if (owner !== null && (!this.#world.options.desk || this.#random.chance(0.3))) return owner;
     return this.#world.options.desk || owner === null ? this.#deskReached() : null;

@@ -1,10 +1,14 @@
 /** Random graphs of every form, with what each of their nodes will do. */
 import type { JsonObject } from '../base/json.ts';
+import type { FlowNode } from '../flow/flow-graph.ts';
 import { dagGraphType } from '../forms/dag.ts';
 import type { DagDefinition } from '../forms/dag-definition.ts';
+import { flowGraphType } from '../forms/flow.ts';
+import { type FlowFile, flowDefinition } from '../forms/flow-definition.ts';
 import { compileGraph } from '../graph/compile.ts';
 import type { AnyCompiledGraph, GraphEvent } from '../graph/graph-type.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import { simulatedFlow } from './sim-flow.ts';
 import type { SimulationForm } from './sim-options.ts';
 import { type ScriptDefinition, type ScriptNodeData, scriptGraphType } from './sim-script.ts';
 
@@ -45,12 +49,18 @@ export interface ChildPlan {
   readonly plan: RunPlan;
 }
 
-export type NodePlan = WorkPlan | WaitPlan | ChildPlan;
+/** A node of a flow that runs no code of the simulation. */
+export interface BuiltInPlan {
+  readonly kind: 'built-in';
+}
+
+export type NodePlan = WorkPlan | WaitPlan | ChildPlan | BuiltInPlan;
 
 export interface RunPlan {
   readonly graph: AnyCompiledGraph & PlainFold;
   readonly nodes: ReadonlyMap<string, NodePlan>;
-  readonly describe: JsonObject;
+  /** The flow, when the run is one. */
+  readonly flow: FlowFile | null;
 }
 
 /** The plain operations of a graph, whatever its state is. */
@@ -69,6 +79,7 @@ export interface PlanRequest {
 
 /** A random run. Graph ids are unique within one simulation. */
 export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
+  if (request.form === 'flow') return planFlow(random, request);
   const ids = Array.from({ length: request.nodes }, (_none, index) => `n${index}`);
   const edges = edgesOf(random, ids);
   const graph =
@@ -77,19 +88,37 @@ export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
       : compileGraph(scriptGraphType, scriptOf(random, request.id, ids, edges));
   const nodes = new Map<string, NodePlan>();
   for (const id of ids) nodes.set(id, planNode(random, { ...request, id: `${request.id}-${id}` }));
-  const describe = {
-    edges: edges.map(({ id }) => id),
-    data: graph.definition.value.data as JsonObject,
-    nodes: Object.fromEntries(
-      [...nodes].map(([id, plan]) => [
-        id,
-        plan.kind === 'child'
-          ? { kind: 'child', plan: plan.plan.describe }
-          : ({ ...plan } as unknown as JsonObject),
-      ]),
-    ),
-  };
-  return { graph, nodes, describe };
+  return { graph, nodes, flow: null };
+}
+
+function planFlow(random: SeededRandom, request: PlanRequest): RunPlan {
+  const { id, nodes: count, depth } = request;
+  const flow = simulatedFlow(random, { id, nodes: count, subflows: depth > 0 });
+  const nodes = new Map<string, NodePlan>();
+  for (const node of flow.nodes) nodes.set(node.id, planFlowNode(random, node, request));
+  return { graph: compileGraph(flowGraphType, flowDefinition(flow)), nodes, flow };
+}
+
+function planFlowNode(random: SeededRandom, node: FlowNode, request: PlanRequest): NodePlan {
+  const { config } = node;
+  switch (node.type) {
+    case 'task':
+      return { ...planWork(random), retrySafe: config['retrySafe'] === true, steps: [] };
+    case 'control.map':
+      // The attempt only goes through its items: those have the effects, each as a step.
+      return { ...planWork(random), retrySafe: true, steps: [itemStep(config)] };
+    case 'subflow': {
+      const id = String(config['flow']);
+      const nodes = random.integer(1, 3);
+      return { kind: 'child', plan: planRun(random, { ...request, id, nodes, depth: 0 }) };
+    }
+    default:
+      return { kind: 'built-in' };
+  }
+}
+
+function itemStep(config: JsonObject): StepPlan {
+  return { name: 'item', retrySafe: config['retrySafe'] === true, fails: false };
 }
 
 type Edge = {
