@@ -4,13 +4,15 @@ import type { AttemptOutcome } from '../attempt/outcome.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
+import { jsonBound } from '../store/json-size.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import type { TurnItem } from './turn-item.ts';
 
+/** One for all attempts of an executor. */
 export interface OutcomeListener {
-  recorded(): void;
-  lost(error: unknown): void;
+  recorded(attempt: Attempt): void;
+  lost(attempt: Attempt, error: unknown): void;
 }
 
 export class OutcomeItem implements TurnItem {
@@ -31,11 +33,11 @@ export class OutcomeItem implements TurnItem {
   }
 
   committed(): void {
-    this.#listener.recorded();
+    this.#listener.recorded(this.attempt);
   }
 
   refused(error: unknown): void {
-    this.#listener.lost(error);
+    this.#listener.lost(this.attempt, error);
   }
 }
 
@@ -51,7 +53,6 @@ export function ownRecord(fold: RunFold, own: PositionRecord): PositionRecord {
 }
 
 function outcomeBytes(outcome: AttemptOutcome): number {
-  if (outcome.kind === 'failed') return 512 + outcome.message.length * 3;
-  const value = outcome.kind === 'completed' ? outcome.result : outcome.request;
-  return typeof value === 'object' ? 512 + JSON.stringify(value).length * 2 : 512;
+  if (outcome.kind === 'failed') return 512 + jsonBound(outcome.message);
+  return 512 + jsonBound(outcome.kind === 'completed' ? outcome.result : outcome.request);
 }

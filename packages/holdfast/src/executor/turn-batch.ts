@@ -10,6 +10,7 @@ import { type EventPayloads, type EventType, eventCatalog } from '../history/cat
 import { derivedEventId, type NewEvent } from '../history/envelope.ts';
 import type { TypedEvent } from '../run/run-fold.ts';
 import type { RunMachine } from '../run/run-machine.ts';
+import { jsonBound } from '../store/json-size.ts';
 
 /** What an event costs in a batch beside its payload: a generous bound. */
 const EVENT_OVERHEAD_BYTES = 256;
@@ -70,8 +71,12 @@ export class TurnBatch {
     id?: string,
   ): number {
     const event = this.#event(type, payload, id);
-    this.#bytes += EVENT_OVERHEAD_BYTES + sizeOf(sized);
-    this.#fold(event, () => this.machine.apply(event));
+    this.#bytes += EVENT_OVERHEAD_BYTES + jsonBound(sized);
+    try {
+      this.machine.apply(event);
+    } catch (error) {
+      this.#notFolded(event, error);
+    }
     return event.sequence;
   }
 
@@ -79,17 +84,17 @@ export class TurnBatch {
   writeDispatch(payload: EventPayloads['graph:node-dispatched'], command: DispatchCommand): void {
     const event = this.#event('graph:node-dispatched', payload);
     this.#bytes += EVENT_OVERHEAD_BYTES + 3 * payload.position.length;
-    this.#fold(event, () => this.machine.applyDecided(event, command));
+    try {
+      this.machine.applyDecided(event, command);
+    } catch (error) {
+      this.#notFolded(event, error);
+    }
   }
 
   /** What the record's own rules refuse is never written; what graph code cannot fold is. */
-  #fold({ sequence }: TypedEvent, apply: () => void): void {
-    try {
-      apply();
-    } catch (error) {
-      if (this.machine.fold.sequence < sequence) this.events.pop();
-      throw error;
-    }
+  #notFolded({ sequence }: TypedEvent, error: unknown): never {
+    if (this.machine.fold.sequence < sequence) this.events.pop();
+    throw error;
   }
 
   #event<Type extends EventType>(
@@ -102,27 +107,29 @@ export class TurnBatch {
     // What could not be read again must never be written: it would end the run for good.
     const fault = isBuiltHere(type) ? null : check(frozen as unknown as JsonValue);
     assert(fault === null, `a ${type} event is well formed (${fault})`);
-    this.events.push({
-      type,
-      version,
-      timestamp: this.at,
-      payload: frozen as unknown as JsonValue,
-      ...(id === undefined ? {} : { id }),
-      ...(this.events.length === 0 ? { causationId: this.writer } : {}),
-    });
+    this.events.push(
+      this.#newEvent({ type, version, payload: frozen as unknown as JsonValue }, id),
+    );
     const sequence = this.expected + this.events.length;
     const eventId = id ?? derivedEventId(this.machine.fold.runId, sequence);
     return { type, sequence, id: eventId, payload: frozen } as TypedEvent;
+  }
+
+  #newEvent(
+    { type, version, payload }: Pick<NewEvent, 'type' | 'version' | 'payload'>,
+    id?: string,
+  ) {
+    const causationId = this.events.length === 0 ? this.writer : null;
+    const event: NewEvent = { type, version, timestamp: this.at, causationId, payload };
+    return id === undefined ? event : { ...event, id };
   }
 }
 
 /** Events whose every part is checked before it comes here; they are the hot ones. */
 function isBuiltHere(type: EventType): boolean {
-  return type === 'graph:node-dispatched' || type === 'graph:node-attempt-started';
-}
-
-function sizeOf(value: JsonValue): number {
-  if (value === null) return 0;
-  if (typeof value === 'string') return value.length * 3;
-  return JSON.stringify(value).length * 2;
+  return (
+    type === 'graph:node-dispatched' ||
+    type === 'graph:node-attempt-started' ||
+    type === 'graph:node-completed'
+  );
 }
