@@ -9,25 +9,31 @@ import { cloneFrozenJson, type JsonValue, JsonValueError } from '../base/json.ts
 import type { Clock, Timer } from '../base/ports.ts';
 import type { NodeResultIssue } from '../graph/graph-type.ts';
 import type { PositionRecord } from '../run/position-record.ts';
+import { jsonExceeds } from '../store/json-size.ts';
 import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
 import { AttemptContext, type AttemptHost } from './context.ts';
 import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
 
+/** What all attempts of an executor share. */
+export interface AttemptSetting {
+  readonly host: AttemptHost;
+  readonly clock: Clock;
+  /** The largest result that an event may hold, in bytes of its JSON text. */
+  readonly maxResultBytes: (record: PositionRecord) => number;
+  readonly validateResult: ((nodeId: string, result: JsonValue) => NodeResultIssue | null) | null;
+  /** Stores a result that is too large for an event and returns what stands for it. */
+  readonly storeLargeResult: (text: string) => Promise<JsonValue>;
+  readonly onSettled: (attempt: Attempt, outcome: AttemptOutcome) => void;
+}
+
 /** What an attempt is given by whoever runs it. */
 export interface AttemptOptions {
   readonly record: PositionRecord;
   readonly binding: NodeBinding;
-  readonly host: AttemptHost;
-  readonly clock: Clock;
-  /** The largest result that an event may hold, in bytes of its JSON text. */
-  readonly maxResultBytes: number;
-  readonly validateResult: ((nodeId: string, result: JsonValue) => NodeResultIssue | null) | null;
-  /** Stores a result that is too large for an event and returns what stands for it. */
-  readonly storeLargeResult: (text: string) => Promise<JsonValue>;
+  readonly setting: AttemptSetting;
   /** Whether an answer has already allowed what the action policy would ask. */
   readonly policyAnswered: boolean;
-  readonly onSettled: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
 
 export class Attempt {
@@ -44,7 +50,7 @@ export class Attempt {
     // A child run gives its own attempts their grace, and undoes what it must, before it stops.
     this.graceMs =
       options.binding.child === null ? options.binding.graceMs : Number.POSITIVE_INFINITY;
-    this.#context = new AttemptContext(options.record, options.host);
+    this.#context = new AttemptContext(options.record, options.setting.host);
   }
 
   /** Calls the node code. */
@@ -99,10 +105,10 @@ export class Attempt {
   }
 
   async #runChild(): Promise<unknown> {
-    const { binding, host, record } = this.#options;
+    const { binding, setting, record } = this.#options;
     const child = binding.child?.(record.input, this.#context);
     if (child === undefined) return null;
-    const ended = await host.runChild(record, child, this.#context.signal);
+    const ended = await setting.host.runChild(record, child, this.#context.signal);
     return ended instanceof PauseAttempt ? ended : binding.childResult(ended);
   }
 
@@ -142,8 +148,9 @@ export class Attempt {
   #pause(pause: PauseAttempt): void {
     try {
       const request = cloneFrozenJson<PauseAttempt['request']>(pause.request);
-      if (byteLength(request) > this.#options.maxResultBytes) {
-        this.#settle(tooLarge(this.record, 'pause request', this.#options.maxResultBytes));
+      const maxBytes = this.#options.setting.maxResultBytes(this.record);
+      if (jsonExceeds(request, maxBytes)) {
+        this.#settle(tooLarge(this.record, 'pause request', maxBytes));
       } else {
         this.#settle({ kind: 'paused', reason: pauseReason(pause.reason), request });
       }
@@ -153,26 +160,27 @@ export class Attempt {
   }
 
   #complete(result: JsonValue): void {
-    const { validateResult, maxResultBytes, binding } = this.#options;
-    const issue = validateResult?.(this.record.nodeId, result) ?? null;
+    const { binding, setting } = this.#options;
+    const issue = setting.validateResult?.(this.record.nodeId, result) ?? null;
     if (issue !== null) {
       const where = issue.path === '' ? 'the result' : `the result at ${issue.path}`;
       const text = `${issue.code} in ${where} of ${this.record.nodeId}: ${issue.message}`;
       this.#settle(failed('RESULT_INVALID', text, true));
       return;
     }
-    if (!mayExceed(result, maxResultBytes) || byteLength(result) <= maxResultBytes) {
+    const maxBytes = setting.maxResultBytes(this.record);
+    if (!jsonExceeds(result, maxBytes)) {
       this.#settle({ kind: 'completed', result });
     } else if (binding.largeResult === 'artifact') {
       void this.#completeByReference(result);
     } else {
-      this.#settle(tooLarge(this.record, 'result', maxResultBytes));
+      this.#settle(tooLarge(this.record, 'result', maxBytes));
     }
   }
 
   async #completeByReference(result: JsonValue): Promise<void> {
     try {
-      const artifact = await this.#options.storeLargeResult(JSON.stringify(result));
+      const artifact = await this.#options.setting.storeLargeResult(JSON.stringify(result));
       this.#settle({ kind: 'completed', result: cloneFrozenJson({ artifact }) });
     } catch (error) {
       const text = `The result of ${this.record.nodeId} could not be stored: ${errorText(error)}`;
@@ -192,7 +200,8 @@ export class Attempt {
   }
 
   #armDeadline(timeoutMs: number): void {
-    const { clock, binding } = this.#options;
+    const { setting, binding } = this.#options;
+    const { clock } = setting;
     this.#timer = clock.after(timeoutMs, () => {
       if (this.#state === 'running') this.#state = 'late';
       this.#context.abort(`The attempt's time of ${timeoutMs} ms is over.`);
@@ -203,7 +212,7 @@ export class Attempt {
   /** Nobody knows what such an attempt did: only a retry-safe one may be tried again. */
   #neverSettled(timeoutMs: number): AttemptOutcome {
     const retrySafe = this.record.started?.retrySafe ?? false;
-    const retryable = retrySafe && !this.#options.host.hasUncertainStep(this.record);
+    const retryable = retrySafe && !this.#options.setting.host.hasUncertainStep(this.record);
     const text = `${this.record.nodeId} did not settle within ${timeoutMs} ms.`;
     return failed('TIMEOUT', text, retryable);
   }
@@ -211,7 +220,7 @@ export class Attempt {
   #settle(outcome: AttemptOutcome): void {
     if (!this.isLive) return;
     this.#done();
-    this.#options.onSettled(this, outcome);
+    this.#options.setting.onSettled(this, outcome);
   }
 
   #done(): void {
@@ -235,14 +244,4 @@ function resultInvalid(record: PositionRecord, error: unknown): AttemptOutcome {
 function tooLarge(record: PositionRecord, what: string, maxBytes: number): AttemptOutcome {
   const text = `The ${what} of ${record.nodeId} is larger than the ${maxBytes} bytes an event holds.`;
   return failed('RESULT_TOO_LARGE', text, false);
-}
-
-/** Cheap and never wrong about a small value: scalars and short text need no serialising. */
-function mayExceed(value: JsonValue, maxBytes: number): boolean {
-  if (typeof value === 'string') return value.length * 6 + 2 > maxBytes;
-  return typeof value === 'object' && value !== null;
-}
-
-function byteLength(value: JsonValue): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }

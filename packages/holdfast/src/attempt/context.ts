@@ -50,13 +50,21 @@ export class AttemptContext implements NodeContext {
   readonly #host: AttemptHost;
   #controller: AbortController | null = null;
   #usedSteps: Set<string> | null = null;
+  #step: NodeContext['step'] | null = null;
 
   constructor(record: PositionRecord, host: AttemptHost) {
     this.#record = record;
     this.#host = host;
-    // Node code likes to take functions off its context.
-    this.step = this.step.bind(this);
-    this.log = this.log.bind(this);
+  }
+
+  // Node code likes to take functions off its context, so what it takes is bound.
+  get step(): NodeContext['step'] {
+    this.#step ??= this.#runStepOnce.bind(this);
+    return this.#step;
+  }
+
+  get log(): NodeContext['log'] {
+    return (message, data) => this.#host.log(this.#record, message, data);
   }
 
   get signal(): AbortSignal {
@@ -93,11 +101,7 @@ export class AttemptContext implements NodeContext {
     this.#controller.abort(new HoldfastError('ABORTED', reason));
   }
 
-  log(message: string, data?: JsonObject): void {
-    this.#host.log(this.#record, message, data);
-  }
-
-  async step<Result extends StepResult>(
+  async #runStepOnce<Result extends StepResult>(
     name: string,
     body: (step: StepContext) => Result | Promise<Result>,
     options: StepOptions = {},

@@ -1,5 +1,5 @@
 /** Makes attempts of this executor's positions: the binding, the host behind the context, limits. */
-import { Attempt } from '../attempt/attempt.ts';
+import { Attempt, type AttemptSetting } from '../attempt/attempt.ts';
 import type { ChildRun, NodeBinding, PauseAttempt } from '../attempt/binding.ts';
 import { AttemptContext, type AttemptHost, type RecordedStep } from '../attempt/context.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
@@ -15,16 +15,17 @@ import { AwaitedItem, type TurnItem } from './turn-item.ts';
 
 /** What the factory needs of the loop. */
 export interface AttemptLoop {
+  /** Throws `OWNERSHIP_LOST` once the executor has let go of the run. */
   readonly fold: () => RunFold;
+  readonly hasLetGo: () => boolean;
   readonly submit: (item: TurnItem) => void;
+  readonly settled: (attempt: Attempt, outcome: AttemptOutcome) => void;
   readonly runChild: (
     record: PositionRecord,
     child: ChildRun,
     signal: AbortSignal,
   ) => Promise<JsonValue | PauseAttempt>;
 }
-
-export type Settled = (attempt: Attempt, outcome: AttemptOutcome) => void;
 
 /** What stands around a result in its event, in bytes, beside the names. */
 const RESULT_FRAME_BYTES = 256;
@@ -33,6 +34,7 @@ export class AttemptFactory {
   readonly #settings: ExecutorSettings;
   readonly #loop: AttemptLoop;
   readonly #host: AttemptHost;
+  readonly #setting: AttemptSetting;
   readonly #screen: SecretScreen | null;
   readonly #hasChildren: boolean;
 
@@ -40,6 +42,7 @@ export class AttemptFactory {
     this.#settings = settings;
     this.#loop = loop;
     this.#host = this.#createHost();
+    this.#setting = this.#createSetting();
     this.#screen = SecretScreen.of(settings.storage.knownSecrets);
     this.#hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
   }
@@ -64,20 +67,23 @@ export class AttemptFactory {
     return child?.(record.input, new AttemptContext(record, this.#host)) ?? null;
   }
 
-  create(record: PositionRecord, policyAnswered: boolean, settled: Settled): Attempt {
+  create(record: PositionRecord, policyAnswered: boolean): Attempt {
+    const binding = this.binding(record.nodeId);
+    return new Attempt({ record, binding, setting: this.#setting, policyAnswered });
+  }
+
+  #createSetting(): AttemptSetting {
     const { clock, graph, storage } = this.#settings;
-    const names = (record.nodeId.length + record.position.length) * 6;
-    return new Attempt({
-      record,
-      binding: this.binding(record.nodeId),
+    const maxBytes = storage.record.policy.maxEventPayloadBytes - RESULT_FRAME_BYTES;
+    return {
       host: this.#host,
       clock,
-      maxResultBytes: storage.record.policy.maxEventPayloadBytes - RESULT_FRAME_BYTES - names,
+      maxResultBytes: ({ nodeId, position }) => maxBytes - (nodeId.length + position.length) * 6,
       validateResult: graph.validateNodeResult ?? null,
       storeLargeResult: (text) => this.#storeLargeResult(text),
-      policyAnswered,
-      onSettled: (attempt, outcome) => settled(attempt, this.#screened(record, outcome)),
-    });
+      onSettled: (attempt, outcome) =>
+        this.#loop.settled(attempt, this.#screened(attempt.record, outcome)),
+    };
   }
 
   async #storeLargeResult(text: string): Promise<JsonValue> {
@@ -106,7 +112,9 @@ export class AttemptFactory {
       key: (...parts) =>
         `sha256:${hash(JSON.stringify([stream.namespace, stream.streamId, ...parts]))}`,
       step: (record, name) => knownStep(loop.fold(), record, name),
-      hasUncertainStep: (record) => loop.fold().steps.uncertain(record.firstPosition).length > 0,
+      // Asked by a timer, which may outlive the executor's hold: then nothing is certain.
+      hasUncertainStep: (record) =>
+        loop.hasLetGo() || loop.fold().steps.uncertain(record.firstPosition).length > 0,
       startStep: (record, name) => startStep(loop, record, name),
       recordStep: (record, name, outcome) => this.#recordStep(record, name, outcome),
       runChild: (record, child, signal) => loop.runChild(record, child, signal),

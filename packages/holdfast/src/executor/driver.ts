@@ -28,7 +28,7 @@ import { ForeignPositions } from './foreign-positions.ts';
 import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
 import type { ExecutorSettings } from './options.ts';
-import { OutcomeItem, ownRecord } from './outcome-item.ts';
+import { OutcomeItem, type OutcomeListener, ownRecord } from './outcome-item.ts';
 import type { DecisionLimits } from './record-decision.ts';
 import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
@@ -56,6 +56,13 @@ export class Driver {
   readonly #foreign = new ForeignPositions();
   readonly #index = new IndexRow();
   readonly #queue: TurnItem[] = [];
+  readonly #outcomes: OutcomeListener = {
+    recorded: (attempt) => this.#live.remove(attempt),
+    lost: (attempt, error) => {
+      this.#live.remove(attempt);
+      this.#fail(error);
+    },
+  };
   #log: RunLog | null = null;
   #drive: Drive | null = null;
   #turning = false;
@@ -84,7 +91,9 @@ export class Driver {
     });
     this.#attempts = new AttemptFactory(settings, {
       fold: () => this.#fold(),
+      hasLetGo: () => this.#log === null,
       submit: (item) => this.submit(item),
+      settled: (attempt, outcome) => this.#settled(attempt, outcome),
       runChild: (record, child, signal) => this.children.run(record, child, signal),
     });
     this.#advance = {
@@ -240,8 +249,8 @@ export class Driver {
   async #perform(items: TurnItem[]): Promise<boolean> {
     if (items.length === 0 && (await this.#hasEnded())) return false;
     for (;;) {
-      const log = await this.#openLog();
-      await this.#begin(log);
+      // Waiting for what is there already would cost each turn a round of the task queue.
+      const log = this.#readyLog() ?? (await this.#beginLog());
       const batch = log.begin();
       const turn = this.#write(batch, items);
       if (turn.end !== null) await this.#writeEnd(batch, turn.end);
@@ -249,7 +258,9 @@ export class Driver {
       for (const item of items.splice(0)) item.committed();
       if (turn.failure !== undefined) throw turn.failure;
       this.#launch(batch);
-      return turn.again || (await this.#conclude(batch));
+      if (turn.again) return true;
+      const next = this.#conclude(batch);
+      return typeof next === 'boolean' ? next : await next;
     }
   }
 
@@ -289,6 +300,17 @@ export class Driver {
     // Who does not drive the run changes its row only to wake whoever does.
     if (batch.isEmpty && !batch.wakesOwner) return null;
     return this.#index.markDue(fold, batch.at);
+  }
+
+  /** The log of a drive under way, when nobody else has written. */
+  #readyLog(): RunLog | null {
+    return this.#drive?.isStarted === true && !this.#isBehind ? this.#log : null;
+  }
+
+  async #beginLog(): Promise<RunLog> {
+    const log = await this.#openLog();
+    await this.#begin(log);
+    return log;
   }
 
   async #openLog(): Promise<RunLog> {
@@ -368,9 +390,7 @@ export class Driver {
     for (const { position, policyAnswered } of batch.launches) {
       const record = batch.machine.fold.positions.get(position);
       if (record?.status !== 'running') continue;
-      const attempt = this.#attempts.create(record, policyAnswered, (settled, outcome) =>
-        this.#settled(settled, outcome),
-      );
+      const attempt = this.#attempts.create(record, policyAnswered);
       this.#live.add(attempt);
       attempt.start();
     }
@@ -384,23 +404,15 @@ export class Driver {
       this.#schedule();
       return;
     }
-    this.submit(
-      new OutcomeItem(attempt, outcome, {
-        recorded: () => this.#live.remove(attempt),
-        lost: (error) => {
-          this.#live.remove(attempt);
-          this.#fail(error);
-        },
-      }),
-    );
+    this.submit(new OutcomeItem(attempt, outcome, this.#outcomes));
   }
 
-  /** True when another turn is needed at once. */
-  async #conclude(batch: TurnBatch): Promise<boolean> {
+  /** True when another turn is needed at once; a promise only once the run has ended. */
+  #conclude(batch: TurnBatch): boolean | Promise<boolean> {
     const drive = this.#drive;
     if (drive === null) return false;
     const { fold } = batch.machine;
-    const { clock, maxIdleMs, stream, storage } = this.#settings;
+    const { clock, maxIdleMs } = this.#settings;
     const next = conclude({
       fold,
       drive,
@@ -417,8 +429,7 @@ export class Driver {
         this.#wakeAt(next.wakeAtMs);
         return false;
       case 'ended':
-        drive.resolve(await resultOf(endOf(fold), stream, storage));
-        return false;
+        return this.#resolveEnded(drive, fold);
       case 'halted':
         drive.reject(new GraphExecutionError('ABORTED', 'The run was halted.'));
         return false;
@@ -429,6 +440,12 @@ export class Driver {
         drive.resolve(next.result);
         return false;
     }
+  }
+
+  async #resolveEnded(drive: Drive, fold: RunFold): Promise<boolean> {
+    const { stream, storage } = this.#settings;
+    drive.resolve(await resultOf(endOf(fold), stream, storage));
+    return false;
   }
 
   #wakeAt(ms: number | null): void {

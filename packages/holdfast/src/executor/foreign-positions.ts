@@ -6,6 +6,8 @@ import type { RunFold } from '../run/run-fold.ts';
 import type { LiveAttempts } from './live-attempts.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
+const NONE: readonly string[] = Object.freeze([]);
+
 export class ForeignPositions {
   #positions = new Set<string>();
 
@@ -31,6 +33,7 @@ export class ForeignPositions {
 
   /** Those that still run, in dispatch order, without the ones that run here now. */
   list(fold: RunFold, live: LiveAttempts): readonly string[] {
+    if (this.#positions.size === 0) return NONE;
     return this.#running(fold).filter((position) => !live.has(position));
   }
 

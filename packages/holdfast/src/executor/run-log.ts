@@ -14,6 +14,7 @@ import { type TypedEvent, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine } from '../run/run-machine.ts';
 import type { AppendOptions } from '../store/event-store.ts';
 import type { RunIndexUpdate } from '../store/run-index.ts';
+import type { Snapshot } from '../store/snapshot-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { SnapshotPolicy } from './snapshot-policy.ts';
 import { TurnBatch } from './turn-batch.ts';
@@ -70,14 +71,9 @@ export class RunLog {
   async commit(batch: TurnBatch, index: RunIndexUpdate | null): Promise<void> {
     const { fence, stream } = this.#options;
     const snapshot = this.#snapshots.take(batch);
-    const options: AppendOptions = {
-      ...(fence === null ? {} : { fence }),
-      ...(index === null ? {} : { index }),
-      ...(snapshot === null ? {} : { snapshot }),
-    };
-    await this.#send(() =>
-      this.#options.storage.eventStore.append(stream, batch.expected, batch.events, options),
-    );
+    const options = appendOptions(fence, index, snapshot);
+    const { eventStore } = this.#options.storage;
+    await this.#send(() => eventStore.append(stream, batch.expected, batch.events, options));
     this.#end = batch.expected + batch.events.length;
     this.#snapshots.committed(batch, snapshot);
   }
@@ -117,6 +113,21 @@ export class RunLog {
     await append();
   }
 }
+
+function appendOptions(
+  fence: bigint | null,
+  index: RunIndexUpdate | null,
+  snapshot: Snapshot | null,
+): AppendOptions {
+  if (fence === null && index === null && snapshot === null) return NO_OPTIONS;
+  return {
+    ...(fence === null ? {} : { fence }),
+    ...(index === null ? {} : { index }),
+    ...(snapshot === null ? {} : { snapshot }),
+  };
+}
+
+const NO_OPTIONS: AppendOptions = Object.freeze({});
 
 interface Loaded {
   readonly machine: RunMachine;

@@ -31,8 +31,8 @@ export class PositionTable {
     if (before !== undefined) this.#byStatus[before.status].delete(record.position);
     this.#open.set(record.position, record);
     this.#byStatus[record.status].add(record.position);
-    if (timeOf(record) === null) this.#timed.delete(record.position);
-    else this.#timed.add(record.position);
+    if (timeOf(record) !== null) this.#timed.add(record.position);
+    else if (this.#timed.size > 0) this.#timed.delete(record.position);
   }
 
   settle(record: PositionRecord): void {

@@ -13,7 +13,7 @@ import { isIsoTime } from '../base/time.ts';
 import type { RecordedEvent } from '../history/codec.ts';
 import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts';
 import type { AppendOptions } from './event-store.ts';
-import { jsonExceeds } from './json-size.ts';
+import { jsonBound, jsonExceeds } from './json-size.ts';
 import { SecretScreen } from './known-secrets.ts';
 import { checkStoragePolicy, defaultStoragePolicy, type RunStoragePolicy } from './policy.ts';
 import type { RunIndexUpdate } from './run-index.ts';
@@ -73,7 +73,10 @@ export class Admission {
     if (events.length === 0 && (index === null || expected === 'end')) {
       refuse('a batch needs at least one event, unless it changes the index row at a known end');
     }
-    const admitted = events.map((event, place) => this.#event(stream, event, place));
+    const admitted: AdmittedEvent[] = [];
+    for (let place = 0; place < events.length; place += 1) {
+      admitted.push(this.#event(stream, events[place] as NewEvent, place));
+    }
     this.#checkIds(stream, expected, admitted);
     this.#checkBatch(admitted);
     return {
@@ -190,6 +193,9 @@ export class Admission {
     // One payload is within the batch when it is within its own limit; of several, the brackets
     // and commas around them are no part of the sum.
     if (events.length <= 1) return;
+    let bytes = 0;
+    for (const { payload } of events) bytes += jsonBound(payload);
+    if (bytes <= limit) return;
     const payloads = events.map((event) => event.payload);
     if (!jsonExceeds(payloads, limit + events.length + 1)) return;
     throw new StorageError(
