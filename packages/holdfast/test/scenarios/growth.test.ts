@@ -9,13 +9,14 @@ import {
   type NodeBinding,
   type RunStorage,
   type RunStoragePolicy,
+  waitNode,
 } from 'holdfast';
 import { createLocalRunStorage } from 'holdfast/storage/local';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { afterAll, describe, expect, test } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
-import { flowScene, nextTurn, sceneOf } from './world.ts';
+import { flowScene, nextTurn, pausesOf, sceneOf } from './world.ts';
 
 const base = mkdtempSync(path.join(tmpdir(), 'holdfast-growth-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -237,6 +238,39 @@ describe('B103: what is too large for the store', () => {
     );
     await scene.verify();
   });
+
+  test.each(['x', '\u20ac', '"', '\u0001', '😀'])(
+    'nothing of one moment is together too large for a batch: results, prompts, answers of %j',
+    async (character) => {
+      const bytes = Buffer.byteLength(JSON.stringify(character)) - 2;
+      const textOf = (size: number) => character.repeat(Math.floor(size / bytes));
+      for (const batches of [2, 4]) {
+        const policy = { ...smallPolicy, maxAppendBatchBytes: limit * batches };
+        const all = gate();
+        const held = (size: number) => dataNode(() => all.opened.then(() => ({ t: textOf(size) })));
+        const sizes = Array.from({ length: 12 }, (_none, index) => 7_500 - index * 500);
+        const nodes = {
+          ...Object.fromEntries(sizes.map((size) => [`n${size}`, held(size)])),
+          one: waitNode({ kind: 'approval', prompt: textOf(7_000) }),
+          two: waitNode({ kind: 'approval', prompt: textOf(7_000) }),
+        };
+        const storage = createMemoryRunStorage({ namespace: 'test', policy });
+        const scene = await sceneOf(dagOf(Object.keys(nodes), { concurrency: 20 }), nodes, {
+          storage,
+        });
+        const executor = await scene.open();
+        const running = executor.run();
+        await pausesOf(executor, 2);
+        all.open();
+        const paused = await running;
+        for (const { pauseId } of paused.kind === 'pause' ? paused.pauses : []) {
+          await executor.answer(pauseId, textOf(7_000), { by: 'ada' });
+        }
+        expect(await executor.run()).toMatchObject({ kind: 'complete' });
+        await scene.verify();
+      }
+    },
+  );
 
   test('an output over the limit is returned whole, now and later', async () => {
     const storage = createMemoryRunStorage({ namespace: 'test', policy: smallPolicy });
