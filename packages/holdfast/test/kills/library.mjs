@@ -9,6 +9,7 @@ export {
   flowGraphType,
   flowNodes,
   startRun,
+  verifyRun,
   waitNode,
 } from '../../dist/index.js';
 export { createLocalRunStorage } from '../../dist/storage/local.js';

@@ -7,7 +7,15 @@ const CHAIN = 10;
 const WIDTH = 12;
 const ROUNDS = 6;
 
-export function longFlow({ effect, point, count }) {
+export function longFlow(tools) {
+  const parts = partsWith(tools);
+  const { nodes, edges, functions } = parts;
+  addTail(parts, addMap(parts, addFan(parts, addChain(parts))), tools);
+  return { file: { id: 'long', nodes, edges }, functions };
+}
+
+/** The growing flow: `task` adds a node that marks its effect, `link` an edge. */
+function partsWith({ effect, point }) {
   const nodes = [{ id: 'start', type: 'trigger', config: {} }];
   const edges = [];
   const functions = {};
@@ -24,21 +32,30 @@ export function longFlow({ effect, point, count }) {
     };
     return id;
   };
+  return { nodes, edges, functions, link, task, effect, point };
+}
 
+function addChain({ task, link }) {
   let last = 'start';
   for (let index = 0; index < CHAIN; index += 1) {
     const id = task(`chain-${index}`, { retrySafe: index % 2 === 0 });
     link(last, id);
     last = id;
   }
+  return last;
+}
 
+function addFan({ task, link }, last) {
   task('join', { retrySafe: true });
   for (let index = 0; index < WIDTH; index += 1) {
     const id = task(`wide-${index}`, { retrySafe: index % 3 === 0 });
     link(last, id);
     link(id, 'join');
   }
+  return 'join';
+}
 
+function addMap({ nodes, functions, link, effect, point }, last) {
   const config = { items: '[1, 2, 3, 4, 5, 6]', function: 'each', maxConcurrency: 2 };
   nodes.push({ id: 'map', type: 'control.map', config });
   functions.each = async (item, context) => {
@@ -47,10 +64,14 @@ export function longFlow({ effect, point, count }) {
     await point(`leave:item-${item}`);
     return item;
   };
-  link('join', 'map');
+  link(last, 'map');
+  return 'map';
+}
 
+/** A loop, a task that fails twice, and one with sub-steps. */
+function addTail({ nodes, functions, link, task, effect, point }, last, { count }) {
   nodes.push({ id: 'loop', type: 'control.loop', config: { maxIterations: ROUNDS } });
-  link('map', 'loop');
+  link(last, 'loop');
   task('body', { retrySafe: false });
   task('tail', { retrySafe: true });
   link('loop', 'body', { sourceHandle: 'body' });
@@ -78,5 +99,4 @@ export function longFlow({ effect, point, count }) {
     return 'stepped';
   };
   link('flaky', 'stepped');
-  return { file: { id: 'long', nodes, edges }, functions };
 }

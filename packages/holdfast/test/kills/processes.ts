@@ -1,4 +1,4 @@
-/** Processes of their own that work on a stored run and are killed on the way, and what they left. */
+/** Processes that work on a stored run and are killed on the way, and what they left. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

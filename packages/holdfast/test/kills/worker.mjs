@@ -1,16 +1,16 @@
 /**
- * A process that works on one stored run and may kill itself (SIGKILL) on the way. Its only argument
- * is a job; what it has to say is one line of JSON on its standard output.
+ * A process that works on one stored run and may kill itself (SIGKILL) on the way. Its argument is
+ * a job; what it has to say is one line of JSON on its standard output.
  *
  * job: { directory, scene, options, acts, kill?, aheadMs?, executor? }
  * - acts, done in order: 'start' · 'run' · 'host' (run, and resume what a dead process left) ·
  *   ['resume', position] · ['answer', answer] · ['reconcile', reconciliation] ·
- *   ['signal', name, id] · 'retry-all' · 'to-the-end' ·
- *   'cancel' · 'cancel-inside' · 'halt-inside'
- * - kill: the point at which the process dies: 'before:<event>', 'after:<event>' or 'during:<event>'
+ *   ['signal', name, id] · 'retry-all' · 'to-the-end' · 'cancel' · 'cancel-inside' ·
+ *   'halt-inside'
+ * - kill: the point at which the process dies: 'before:<event>', 'after:<event>', 'during:<event>'
  *   of the append that holds that event, 'enter:<name>' or 'leave:<name>' in node code, 'asleep'
- *   when the executor waits for time, 'paused' when `run` has returned a pause; `#n` behind it is the
- *   n-th time. 'any#n' is the n-th of all of them.
+ *   when the executor waits for time, 'paused' when `run` has returned a pause; `#n` behind it is
+ *   the n-th time. 'any#n' is the n-th of all of them.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,6 +19,7 @@ import {
   createLocalRunStorage,
   createSystemClock,
   startRun,
+  verifyRun,
 } from './library.mjs';
 import { sceneOf } from './scenes.mjs';
 
@@ -81,7 +82,7 @@ function watched(store) {
   };
 }
 
-/** Runs `aheadMs` ahead of the machine; a wait of more than a minute is where it is killed asleep. */
+/** Runs `aheadMs` ahead of the machine; waiting for more than a minute is being asleep. */
 function clockAhead(aheadMs) {
   const system = createSystemClock();
   return {
@@ -103,12 +104,16 @@ function open() {
   return createGraphExecutor({ runId: 'r1', graph, storage, nodes, clock, ...job.executor });
 }
 
-/** What a host does with a run: goes on, and re-opens what a dead process left in flight. */
+/**
+ * What a host does with a run: goes on, and re-opens what a dead process left in flight. Then the
+ * record is folded from scratch: it must give the same decisions.
+ */
 async function host(executor) {
   let result = await executor.run();
   while (result.kind === 'waiting' && result.positions.length > 0) {
     result = await executor.resume(result.positions);
   }
+  await verifyRun(local, { runId: 'r1', graph });
   return result;
 }
 

@@ -183,7 +183,7 @@ test('B86: a part that is shared is no circle; a circle is refused with its path
   });
 });
 
-test('B89: data that looks like a constructor, a reference or an event stays plain data', async () => {
+test('B89: data that looks like a constructor or an event stays plain data', async () => {
   const lookalikes: readonly JsonValue[] = [
     { lc: 1, type: 'constructor', id: ['langchain', 'schema', 'HumanMessage'], kwargs: {} },
     { $type: 'Date', value: '2026-01-01' },

@@ -126,7 +126,7 @@ async function withSmallEvents(a: NodeBinding, b: NodeBinding = dataNode(() => '
 describe('B103: what is too large for the store', () => {
   const limit = smallPolicy.maxEventPayloadBytes;
 
-  test('every result around the limit is kept whole or refused small, and the run ends', async () => {
+  test('every result around the limit is kept whole or refused small', async () => {
     for (let size = limit - 400; size <= limit + 1; size += 7) {
       const { scene, result } = await withSmallEvents(dataNode(() => 'x'.repeat(size)));
       expect(['complete', 'fail'], `${size}`).toContain(result.kind);
@@ -202,7 +202,7 @@ describe('B103: what is too large for the store', () => {
     expect(await executor.run()).toMatchObject({ kind: 'complete' });
   });
 
-  test('a hundred medium results of one moment are stored in as many batches as they need', async () => {
+  test('a hundred medium results of one moment are stored in several batches', async () => {
     const all = gate();
     const ids = Array.from({ length: 100 }, (_none, index) => `n${index}`);
     const text = 'x'.repeat(limit / 2);
@@ -221,7 +221,7 @@ describe('B103: what is too large for the store', () => {
     await scene.verify();
   });
 
-  test('a decision larger than a batch is stored in several, before anything of it starts', async () => {
+  test('a decision larger than a batch is stored whole before any of it starts', async () => {
     const ids = Array.from({ length: 300 }, (_none, index) => `node-${index}`);
     const started: string[] = [];
     const nodes = Object.fromEntries(

@@ -212,7 +212,7 @@ describe('B28: an approval that is overdue when it is created', () => {
   });
 });
 
-test('B29: a run parked on an approval refuses an edited graph before any of its code runs', async () => {
+test('B29: a run parked on an approval refuses an edited graph before its code', async () => {
   let ran = 0;
   const functions = { deploy: () => void ran++ };
   const flow = (input: string) =>

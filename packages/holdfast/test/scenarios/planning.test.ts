@@ -6,7 +6,7 @@ import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
 import { flowScene, pauseIdOf, pausesOf, sceneOf, someTurns } from './world.ts';
 
-test('B01: a join behind a branch that was not taken runs once, and leaves nothing pending', async () => {
+test('B01: a join behind a branch not taken runs once; nothing stays pending', async () => {
   const flow = flowOf(
     [
       ['which', 'control.condition', { expression: 'input == 1' }],
@@ -84,7 +84,7 @@ describe('pauses in a loop', () => {
     await scene.verify();
   });
 
-  test('B16: each iteration has a pause of its own, found by its id only while it is open', async () => {
+  test('B16: each iteration has a pause of its own, found while it is open', async () => {
     const scene = await flowScene(askingLoop, { note: () => null });
     const first = pauseIdOf(await scene.run());
     const yes = { approved: true, leg: 0 };
@@ -116,7 +116,7 @@ describe('B13: limits', () => {
     expect(runs).toBe(25);
   });
 
-  test('a run over its limit fails by name, with the count, and what is in flight is recorded', async () => {
+  test('a run over its limit fails by name, with the count', async () => {
     let runs = 0;
     const flow = flowOf(
       [['again', 'control.loop', { maxIterations: 1_000 }], ...body],

@@ -313,7 +313,7 @@ test.each([
   expect(await storage.runIndex.list()).toEqual({ runs: [] });
 });
 
-test('B46: runs cancelled while their retries are in back-off start no attempt any more', async () => {
+test('B46: runs cancelled in their back-off start no attempt any more', async () => {
   const clock = handClock();
   const storage = createMemoryRunStorage({ namespace: 'test', clock });
   const retry = { max: 100, delayMs: 60_000 };
