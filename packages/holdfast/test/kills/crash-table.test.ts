@@ -405,3 +405,24 @@ describe.concurrent('cancel requested, not finished', () => {
     expectSound(await run.events());
   });
 });
+
+describe.concurrent('under a lease', () => {
+  test('the lease of a killed process on this machine is taken over at once', async () => {
+    const run = killedRun('pair', { retrySafe: true });
+    await run.killed({ acts: ['start', 'drive'], kill: 'leave:a' });
+    expect(await run.work({ acts: ['drive'] })).toEqual([{ ...PAIR_DONE, runId: 'r1' }]);
+    expect(run.effects()).toEqual({ a: 2, b: 1 });
+    expectSound(await run.events());
+  });
+
+  test.each(['after:run-finished', 'before:run-started#2', 'after:run-started#2'])(
+    'a run that continues as new, killed %s: its successor is started once',
+    async (kill) => {
+      const run = killedRun('successors');
+      await run.killed({ acts: ['start', 'drive'], kill });
+      const [driven] = await run.work({ acts: ['drive'] });
+      expect(driven).toMatchObject({ kind: 'complete', runId: 'r1.c3' });
+      expect(run.effects()).toEqual({ 'count 1': 1, 'count 2': 1, 'count 3': 1 });
+    },
+  );
+});

@@ -5,6 +5,7 @@ export {
   createSystemClock,
   dagGraphType,
   dataNode,
+  driveRun,
   flowDefinition,
   flowGraphType,
   flowNodes,

@@ -55,6 +55,8 @@ function flow(file, functions, flows = {}) {
 
 const task = (id, config = {}) => ({ id, type: 'task', config: { function: id, ...config } });
 
+const MORE = 'nodes["count"].output < 3';
+
 /** Node code that marks its effect between two points. */
 function code(name, { effect, point }) {
   return async () => {
@@ -222,6 +224,33 @@ const scenes = {
     const functions = { x: code('x', tools), y: code('y', tools), b: code('b', tools) };
     return flow(outer, functions, { inner });
   },
+
+  /** Counts from 1 to 3, each in a run of its own. */
+  successors: (tools) =>
+    flow(
+      {
+        id: 'count',
+        nodes: [
+          { id: 'start', type: 'trigger', config: {} },
+          task('count', { retrySafe: true, input: '{{ input == null ? 1 : input + 1 }}' }),
+          { id: 'more', type: 'control.condition', config: { expression: MORE } },
+          { id: 'next', type: 'continue-as-new', config: { input: '{{ nodes["count"].output }}' } },
+          { id: 'done', type: 'end', config: {} },
+        ],
+        edges: [
+          { id: 'e1', source: 'start', target: 'count' },
+          { id: 'e2', source: 'count', target: 'more' },
+          { id: 'e3', source: 'more', target: 'next', sourceHandle: 'true' },
+          { id: 'e4', source: 'more', target: 'done', sourceHandle: 'false' },
+        ],
+      },
+      {
+        count: (number) => {
+          tools.effect(`count ${number}`);
+          return number;
+        },
+      },
+    ),
 
   /** The graph type of seed 003. */
   review: (tools) => ({

@@ -6,7 +6,7 @@
  * - acts, done in order: 'start' · 'run' · 'host' (run, and resume what a dead process left) ·
  *   ['resume', position] · ['answer', answer] · ['reconcile', reconciliation] ·
  *   ['signal', name, id] · 'retry-all' · 'to-the-end' · 'cancel' · 'cancel-inside' ·
- *   'halt-inside'
+ *   'halt-inside' · 'drive' (under the lease, and on into successors)
  * - kill: the point at which the process dies: 'before:<event>', 'after:<event>', 'during:<event>'
  *   of the append that holds that event, 'enter:<name>' or 'leave:<name>' in node code, 'asleep'
  *   when the executor waits for time, 'paused' when `run` has returned a pause; `#n` behind it is
@@ -18,6 +18,7 @@ import {
   createGraphExecutor,
   createLocalRunStorage,
   createSystemClock,
+  driveRun,
   startRun,
   verifyRun,
 } from './library.mjs';
@@ -130,6 +131,11 @@ const acts = {
     return result;
   },
   host: async () => host(await open()),
+  /** Drives it under its lease, and the runs that it continues as. */
+  drive: async () => {
+    const { runId, result } = await driveRun(storage, { graph, nodes }, { runId: 'r1', clock });
+    return { ...result, runId };
+  },
   resume: async (positions) => (await open()).resume(positions),
   answer: async (answer) => {
     const executor = await open();
