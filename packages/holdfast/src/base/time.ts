@@ -8,6 +8,20 @@ export function isoTime(ms: number): IsoTime {
   return new Date(ms).toISOString();
 }
 
+/** Writes moments that most often are the one it has just written. */
+export class MomentText {
+  #ms = Number.NaN;
+  #text: IsoTime = '';
+
+  of(ms: number): IsoTime {
+    if (ms !== this.#ms) {
+      this.#text = isoTime(ms);
+      this.#ms = ms;
+    }
+    return this.#text;
+  }
+}
+
 /** Milliseconds since the epoch of a text that `isIsoTime` accepts. */
 export function millisecondsOf(time: IsoTime): number {
   return Date.parse(time);

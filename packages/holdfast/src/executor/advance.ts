@@ -65,14 +65,19 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
 
 /** Re-opens what `resume` names; a paused position waits until a slot is free. */
 function writeResumes(batch: TurnBatch, drive: Drive, options: AdvanceOptions): void {
+  if (drive.toResume.length === 0 && drive.deferred.length === 0) return;
   const { positions, cancelRequested } = batch.machine.fold;
+  // The attempt whose pause is recorded by this very batch is let go once it is durable.
+  const isPausing = (position: string) =>
+    drive.deferred.includes(position) && options.live.has(position);
   const isPaused = (position: string) => positions.get(position)?.status === 'paused';
   // One that had to wait may have been settled or re-opened meanwhile.
   const positionsToOpen = new Set([...drive.toResume, ...drive.deferred.filter(isPaused)]);
   for (const position of positionsToOpen) {
     const record = positions.get(position);
     if (record && cancelRequested !== null && !options.cancel.recovers(record)) continue;
-    if (isPaused(position) && freeSlots(batch, options) <= 0) batch.deferred.push(position);
+    const mustWait = freeSlots(batch, options) <= 0 || isPausing(position);
+    if (isPaused(position) && mustWait) batch.deferred.push(position);
     else writeResume(batch, position, (live) => options.live.has(live));
   }
 }

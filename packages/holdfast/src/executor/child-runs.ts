@@ -21,7 +21,7 @@ export interface ParentRun {
   /** What its cancel says, once it was asked for. */
   readonly cancelRequested: () => RunFold['cancelRequested'];
   /** Nobody knows how a child stands: that is no outcome of its node, so the parent stops. */
-  readonly lost: (error: unknown) => void;
+  readonly lost: (record: PositionRecord, error: unknown) => void;
 }
 
 export class ChildRuns {
@@ -56,7 +56,7 @@ export class ChildRuns {
     } catch (error) {
       // A halt leaves the child where it is: the next owner re-opens the position.
       if (signal.aborted && isHoldfastError(error, 'ABORTED')) return this.#sleeping(runId);
-      if (!(error instanceof NodeFailure)) this.#parent.lost(error);
+      if (!(error instanceof NodeFailure)) this.#parent.lost(record, error);
       throw error;
     } finally {
       this.#live.delete(runId);

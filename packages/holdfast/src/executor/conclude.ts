@@ -51,7 +51,7 @@ function idle(at: Situation, wakeAtMs: number | null): Conclusion {
   if (at.foreign.length > 0) {
     return { kind: 'result', result: waiting(at.foreign, fold) };
   }
-  if (drive.ending !== null || drive.mustDecide || someDue(fold, at.now)) return { kind: 'again' };
+  if (someDue(fold, at.now)) return { kind: 'again' };
   const isDelayed = fold.positions.count('queued') > 0;
   if (isDelayed && wakeAtMs !== null && wakeAtMs - at.now <= at.maxIdleMs) {
     return { kind: 'stay', wakeAtMs };

@@ -13,9 +13,10 @@ import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { MerkleDigest } from '../base/digest.ts';
 import { isHoldfastError } from '../base/errors.ts';
 import type { Timer } from '../base/ports.ts';
+import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
-import type { PauseView, RunResult } from '../run/run-result.ts';
+import type { RunResult } from '../run/run-result.ts';
 import type { RunIndexUpdate } from '../store/run-index.ts';
 import { type Advanced, type AdvanceOptions, advance } from './advance.ts';
 import { AttemptFactory } from './attempt-factory.ts';
@@ -23,30 +24,24 @@ import { CancelPlan } from './cancel-plan.ts';
 import { ChildRuns } from './child-runs.ts';
 import { conclude } from './conclude.ts';
 import { Drive } from './drive.ts';
-import type { GraphExecutor } from './executor.ts';
 import { ForeignPositions } from './foreign-positions.ts';
 import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
+import { OpenChildren } from './open-children.ts';
 import type { ExecutorSettings } from './options.ts';
 import { OutcomeItem, type OutcomeListener, ownRecord } from './outcome-item.ts';
 import type { DecisionLimits } from './record-decision.ts';
 import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
-import { openPauses } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
-import { AwaitedItem, LookItem, type TurnItem } from './turn-item.ts';
+import { AwaitedItem, LookItem, type TurnItem, writeItems } from './turn-item.ts';
 
 /** A turn stops taking more when its batch has this share of the storage's limit. */
 const BATCH_FILL = 0.5;
 
-/** A child run and the position of this run that it stands for. */
-export interface OpenChild {
-  readonly position: string;
-  readonly executor: GraphExecutor;
-}
-
 export class Driver {
   readonly children: ChildRuns;
+  readonly openChildren: OpenChildren;
   readonly #settings: ExecutorSettings;
   readonly #limits: DecisionLimits;
   readonly #attempts: AttemptFactory;
@@ -66,6 +61,8 @@ export class Driver {
   #log: RunLog | null = null;
   #drive: Drive | null = null;
   #turning = false;
+  /** What a child run has met: the next turn stops with it. */
+  #fault: { readonly error: unknown } | null = null;
   #scheduled = false;
   /** The greatest sequence that the store has told of. */
   #seen = 0;
@@ -87,7 +84,7 @@ export class Driver {
     });
     this.children = new ChildRuns(settings, {
       cancelRequested: () => this.#log?.machine.fold.cancelRequested ?? null,
-      lost: (error) => this.#fail(error),
+      lost: (record, error) => this.#lost(record, error),
     });
     this.#attempts = new AttemptFactory(settings, {
       fold: () => this.#fold(),
@@ -95,6 +92,12 @@ export class Driver {
       submit: (item) => this.submit(item),
       settled: (attempt, outcome) => this.#settled(attempt, outcome),
       runChild: (record, child, signal) => this.children.run(record, child, signal),
+    });
+    this.openChildren = new OpenChildren({
+      runId: stream.streamId,
+      attempts: this.#attempts,
+      children: this.children,
+      look: (select) => this.look(select),
     });
     this.#advance = {
       stream,
@@ -126,29 +129,6 @@ export class Driver {
     return this.#attempts.binding(nodeId).endings;
   }
 
-  /** The child run that owns this run id (itself or a descendant of it), if one is open. */
-  async childOwning(runId: string): Promise<OpenChild | null> {
-    if (!runId.startsWith(`${this.#settings.stream.streamId}.`)) return null;
-    for (const child of await this.#openChildren()) {
-      const { runId: childId } = child.executor;
-      if (runId === childId || runId.startsWith(`${childId}.`)) return child;
-    }
-    return null;
-  }
-
-  /** The open child run in which something waits for this signal, if this run itself does not. */
-  async childWaitingFor(name: string): Promise<OpenChild | null> {
-    const waits = (pause: PauseView) =>
-      pause.request.kind === 'signal' && pause.request['name'] === name;
-    const waitsHere = (fold: RunFold) =>
-      openPauses(fold).some((pause) => pause.runId === fold.runId && waits(pause));
-    if (!this.#attempts.hasChildren || (await this.look(waitsHere))) return null;
-    for (const child of await this.#openChildren()) {
-      if ((await child.executor.pauses()).some(waits)) return child;
-    }
-    return null;
-  }
-
   /** A position's child can go on: its owner re-opens it, now or when it is woken. */
   async childCanGoOn(position: string): Promise<void> {
     const item = new AwaitedItem(512, (batch) => {
@@ -159,18 +139,6 @@ export class Driver {
     });
     this.submit(item);
     await item.done;
-  }
-
-  async #openChildren(): Promise<readonly OpenChild[]> {
-    const children: OpenChild[] = [];
-    if (!this.#attempts.hasChildren) return children;
-    for (const record of await this.look((fold) => fold.positions.all())) {
-      const child = this.#attempts.childOf(record);
-      if (child === null || record.status === 'queued') continue;
-      const executor = await this.children.openStored(record.position, child);
-      if (executor !== null) children.push({ position: record.position, executor });
-    }
-    return children;
   }
 
   /** Records an item with the next turn. */
@@ -219,7 +187,7 @@ export class Driver {
     const items = this.#takeItems();
     let again = false;
     try {
-      if (this.#drive?.mode === 'failing') throw this.#drive.error;
+      this.#throwFault();
       again = await this.#perform(items);
     } catch (error) {
       for (const item of items.splice(0)) item.refused(error);
@@ -227,6 +195,20 @@ export class Driver {
     }
     this.#turning = false;
     if (again || this.#queue.length > 0 || this.#isBehind) this.#schedule();
+  }
+
+  #throwFault(): void {
+    const fault = this.#fault;
+    this.#fault = null;
+    if (fault !== null) throw fault.error;
+    if (this.#drive?.mode === 'failing') throw this.#drive.error;
+  }
+
+  /** The next turn stops, unless nobody waits for this child any more. */
+  #lost(record: PositionRecord, error: unknown): void {
+    if (this.#live.get(record.position)?.record !== record) return;
+    this.#fault ??= { error };
+    this.#schedule();
   }
 
   /** True when the store has told of more than this owner has folded. */
@@ -276,7 +258,7 @@ export class Driver {
 
   /** False when another append came first. */
   async #commit(log: RunLog, batch: TurnBatch): Promise<boolean> {
-    const index = this.#indexUpdate(batch);
+    const index = batch.isCut ? null : this.#indexUpdate(batch);
     if (batch.isEmpty && (index === null || batch.expected === 0)) return true;
     try {
       await log.commit(batch, index);
@@ -365,12 +347,16 @@ export class Driver {
   #write(batch: TurnBatch, items: TurnItem[]): Advanced & { readonly failure?: unknown } {
     try {
       writeItems(batch, items);
-      if (this.#drive === null) return { end: null, again: false };
-      const advanced = advance(batch, this.#drive, this.#advance);
-      return advanced;
     } catch (failure) {
-      // What was folded before is recorded alone: it has happened, whatever the graph makes of it.
-      batch.launches.length = 0;
+      return { end: null, again: false, failure };
+    }
+    if (this.#drive === null) return { end: null, again: false };
+    const reported = batch.events.length;
+    try {
+      return advance(batch, this.#drive, this.#advance);
+    } catch (failure) {
+      // What has happened is recorded alone, whatever the graph makes of it.
+      batch.cutAfter(reported);
       return { end: null, again: false, failure };
     }
   }
@@ -444,7 +430,7 @@ export class Driver {
 
   async #resolveEnded(drive: Drive, fold: RunFold): Promise<boolean> {
     const { stream, storage } = this.#settings;
-    drive.resolve(await resultOf(endOf(fold), stream, storage));
+    if (fold.end !== null) drive.resolve(await resultOf(fold.end, stream, storage));
     return false;
   }
 
@@ -503,33 +489,8 @@ export class Driver {
   }
 }
 
-/**
- * Writes items; those that do not fit any more are refused and taken out. If graph code cannot
- * fold what one of them wrote, that much is kept and the items behind it are refused.
- */
-function writeItems(batch: TurnBatch, items: TurnItem[]): void {
-  for (let place = 0; place < items.length; ) {
-    const before = batch.events.length;
-    const item = items[place];
-    try {
-      item?.write(batch);
-      place += 1;
-    } catch (error) {
-      const folded = batch.events.length > before;
-      const refused = items.splice(folded ? place + 1 : place, folded ? items.length : 1);
-      for (const unfit of refused) unfit.refused(error);
-      if (folded) throw error;
-    }
-  }
-}
-
 /** A stale fence means what a lost race means: another owner has taken the run. */
 function ownershipError(error: unknown): unknown {
   if (!isHoldfastError(error, 'STALE_FENCE')) return error;
   return new GraphExecutionError('OWNERSHIP_LOST', error.message, {}, error);
-}
-
-function endOf(fold: RunFold): NonNullable<RunFold['end']> {
-  if (fold.end !== null) return fold.end;
-  throw new GraphExecutionError('PROTOCOL', 'The run has not ended.');
 }

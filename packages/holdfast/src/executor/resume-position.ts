@@ -29,7 +29,7 @@ export function writeResume(
 
 function writePausedResume(batch: TurnBatch, record: PositionRecord): void {
   const { pause } = record;
-  if (pause?.request.kind === 'reconcile-attempt') {
+  if (pause?.request.kind === 'reconcile-attempt' && !pause.released) {
     writeAudit(
       batch,
       { pauseId: pause.pauseId, kind: 'retry', by: 'resume', reason: 'Resumed by its position.' },

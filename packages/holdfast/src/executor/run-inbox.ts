@@ -89,7 +89,7 @@ class RunInbox {
     requireText('name', name);
     requireText('signalId', signalId);
     const payload = cloneFrozenJson(given);
-    const child = await this.#driver.childWaitingFor(name);
+    const child = await this.#driver.openChildren.waitingFor(name);
     if (child !== null) {
       await child.executor.signal(name, payload, { signalId });
       await this.#driver.childCanGoOn(child.position);
@@ -143,7 +143,7 @@ class RunInbox {
 
   #childOf(pauseId: string) {
     const runId = pauseId.slice(0, Math.max(0, pauseId.lastIndexOf('@')));
-    return this.#driver.childOwning(runId);
+    return this.#driver.openChildren.owning(runId);
   }
 }
 

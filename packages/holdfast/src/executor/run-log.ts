@@ -8,8 +8,9 @@
 import type { MerkleDigest } from '../base/digest.ts';
 import { isHoldfastError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
+import { MomentText } from '../base/time.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
-import type { StreamRef } from '../history/envelope.ts';
+import { derivedEventId, type StreamRef } from '../history/envelope.ts';
 import { type TypedEvent, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine } from '../run/run-machine.ts';
 import type { AppendOptions } from '../store/event-store.ts';
@@ -37,6 +38,7 @@ const RESEND_DELAYS_MS = [20, 200, 1_000] as const;
 
 export class RunLog {
   readonly #options: RunLogOptions;
+  readonly #moments = new MomentText();
   #machine: RunMachine;
   #end: number;
   #snapshots: SnapshotPolicy;
@@ -64,7 +66,8 @@ export class RunLog {
 
   begin(): TurnBatch {
     const { clock, writer } = this.#options;
-    return new TurnBatch(this.#machine, clock.now(), writer);
+    const now = clock.now();
+    return new TurnBatch(this.#machine, { writer, now, at: this.#moments.of(now) });
   }
 
   /** Appends a batch begun on the present machine. Throws `SEQUENCE_CONFLICT` and other codes. */
@@ -140,6 +143,8 @@ async function load(options: RunLogOptions): Promise<Loaded> {
   const body =
     saved !== null && isSavedMachine(saved.body, graph.definition.digest) ? saved.body : null;
   const machine = new RunMachine({ runId: stream.streamId, graph, digest }, body);
+  // The first event was read and checked when the executor was made; its definition is large.
+  if (body === null) machine.apply(firstEvent(stream));
   const lastBytes = body === null ? 0 : JSON.stringify(body).length;
   const snapshots = new SnapshotPolicy(lastBytes, snapshotTailEvents);
   for await (const envelope of storage.eventStore.read(stream, { after: machine.fold.sequence })) {
@@ -149,6 +154,11 @@ async function load(options: RunLogOptions): Promise<Loaded> {
   // A killed writer may have written what it never synced: make it durable before acting on it.
   await storage.eventStore.sync();
   return { machine, snapshots };
+}
+
+function firstEvent({ streamId }: StreamRef): TypedEvent {
+  const payload = { definition: null };
+  return { type: 'graph:run-started', sequence: 1, id: derivedEventId(streamId, 1), payload };
 }
 
 function pause(clock: Clock, delayMs: number): Promise<void> {

@@ -31,6 +31,7 @@ export class SnapshotPolicy {
 
   /** The snapshot to write with this batch, or null. */
   take(batch: TurnBatch): Snapshot | null {
+    if (batch.isCut) return null;
     if (this.#tailEvents < this.#minTailEvents || this.#tailBytes < this.#lastBytes) return null;
     if (batch.machine.fold.end !== null || batch.machine.unrecorded().dispatches.length > 0) {
       return null;

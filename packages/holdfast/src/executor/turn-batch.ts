@@ -4,7 +4,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { type JsonValue, sealJson } from '../base/json.ts';
-import { type IsoTime, isoTime } from '../base/time.ts';
+import type { IsoTime } from '../base/time.ts';
 import type { DispatchCommand } from '../graph/commands.ts';
 import { type EventPayloads, type EventType, eventCatalog } from '../history/catalog.ts';
 import { derivedEventId, type NewEvent } from '../history/envelope.ts';
@@ -40,12 +40,13 @@ export class TurnBatch {
   /** Whether whoever drives the run has something to do, although nothing is written. */
   wakesOwner = false;
   #bytes = 0;
+  #isCut = false;
 
-  constructor(machine: RunMachine, now: number, writer: string) {
+  constructor(machine: RunMachine, made: Pick<TurnBatch, 'writer' | 'now' | 'at'>) {
     this.machine = machine;
-    this.writer = writer;
-    this.now = now;
-    this.at = isoTime(now);
+    this.writer = made.writer;
+    this.now = made.now;
+    this.at = made.at;
     this.expected = machine.fold.sequence;
   }
 
@@ -57,6 +58,18 @@ export class TurnBatch {
   /** Whether the code of this position runs once the batch is durable. */
   isLaunching(position: string): boolean {
     return this.launches.some((launch) => launch.position === position);
+  }
+
+  /** Takes back what was written behind the first `count` events: the machine is then ahead. */
+  cutAfter(count: number): void {
+    this.events.length = count;
+    this.launches.length = 0;
+    this.#isCut = true;
+  }
+
+  /** Whether the machine has folded more than the batch holds. */
+  get isCut(): boolean {
+    return this.#isCut;
   }
 
   get isEmpty(): boolean {

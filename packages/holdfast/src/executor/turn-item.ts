@@ -78,3 +78,23 @@ export class AwaitedItem implements TurnItem {
     this.#reject(error);
   }
 }
+
+/**
+ * Writes items; those that do not fit any more are refused and taken out. If graph code cannot
+ * fold what one of them wrote, that much is kept and the items behind it are refused.
+ */
+export function writeItems(batch: TurnBatch, items: TurnItem[]): void {
+  for (let place = 0; place < items.length; ) {
+    const before = batch.events.length;
+    const item = items[place];
+    try {
+      item?.write(batch);
+      place += 1;
+    } catch (error) {
+      const folded = batch.events.length > before;
+      const refused = items.splice(folded ? place + 1 : place, folded ? items.length : 1);
+      for (const unfit of refused) unfit.refused(error);
+      if (folded) throw error;
+    }
+  }
+}

@@ -157,7 +157,8 @@ export class SimPeople {
     try {
       await executor.answer(pauseId, { approved: true }, { by: 'people' });
     } catch (error) {
-      this.#world.explain(error, 'people', RACES);
+      // Whoever has not read of the answer yet may find another fault first.
+      this.#world.explain(error, 'people', [...RACES, 'ANSWER_INVALID', 'PROTOCOL']);
       return;
     }
     this.#world.violate(`an answer to the used pause ${pauseId} was accepted`);

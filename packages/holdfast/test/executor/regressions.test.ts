@@ -1,8 +1,8 @@
 /** Faults that the simulation has found, each by the shortest way to it. */
-import { dataNode, waitNode } from 'holdfast';
+import { dataNode, type JsonValue, waitNode } from 'holdfast';
 import { createFakeClock } from 'holdfast/testing';
 import { expect, test } from 'vitest';
-import { gate, RUN, worldOf } from './world.ts';
+import { dagOf, gate, RUN, worldOf } from './world.ts';
 
 const LATER = '2100-01-01T00:00:00.000Z';
 
@@ -203,3 +203,34 @@ test('B121: a halt ends a cancelled run too whose node never stops', async () =>
   halt.abort();
   await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
 }, 5_000);
+
+test('a graph that fails to decide leaves nothing behind of the turn in which it did', async () => {
+  const ask = { decideAction: () => ({ kind: 'wait' as const, reason: 'May it?', request: {} }) };
+  let runs = 0;
+  const node = dataNode(() => {
+    runs += 1;
+  }, ask);
+  const world = await worldOf({ a: node });
+  await (await world.open()).run();
+  await (await world.open()).answer(`${RUN}@4`, { decision: 'allow' }, { by: 'ann' });
+  const graph = dagOf(['a']);
+  const broken = {
+    ...graph,
+    open: (saved?: JsonValue) => {
+      const cursor = graph.open(saved);
+      return {
+        ...cursor,
+        decide: () => {
+          throw new Error('The code of the graph is broken.');
+        },
+      };
+    },
+  };
+  const before = await world.types();
+  const owner = await world.open({ graph: broken });
+  // Whether this graph is asked or not, nobody must be left in flight by it.
+  await owner.run().catch(() => {});
+  if (runs === 0) expect(await world.types()).toEqual(before);
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'complete' });
+  expect(runs).toBe(1);
+});

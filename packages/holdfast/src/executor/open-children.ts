@@ -1,0 +1,66 @@
+/** The open child runs of a run, for those who answer, reconcile and send from outside. */
+import type { RunFold } from '../run/run-fold.ts';
+import type { PauseView } from '../run/run-result.ts';
+import type { AttemptFactory } from './attempt-factory.ts';
+import type { ChildRuns } from './child-runs.ts';
+import type { GraphExecutor } from './executor.ts';
+import { openPauses } from './run-pauses.ts';
+
+/** A child run and the position of its parent that it stands for. */
+export interface OpenChild {
+  readonly position: string;
+  readonly executor: GraphExecutor;
+}
+
+export interface OpenChildrenParts {
+  readonly runId: string;
+  readonly attempts: AttemptFactory;
+  readonly children: ChildRuns;
+  /** What a function finds in the run as the log has it. */
+  readonly look: <Seen>(select: (fold: RunFold) => Seen) => Promise<Seen>;
+}
+
+export class OpenChildren {
+  readonly #parts: OpenChildrenParts;
+
+  constructor(parts: OpenChildrenParts) {
+    this.#parts = parts;
+  }
+
+  /** The child run that owns this run id (itself or a descendant of it), if one is open. */
+  async owning(runId: string): Promise<OpenChild | null> {
+    if (!runId.startsWith(`${this.#parts.runId}.`)) return null;
+    for (const child of await this.#all()) {
+      const { runId: childId } = child.executor;
+      if (runId === childId || runId.startsWith(`${childId}.`)) return child;
+    }
+    return null;
+  }
+
+  /** The open child run in which something waits for this signal, if the run itself does not. */
+  async waitingFor(name: string): Promise<OpenChild | null> {
+    const { attempts, look } = this.#parts;
+    const waits = (pause: PauseView) =>
+      pause.request.kind === 'signal' && pause.request['name'] === name;
+    const waitsHere = (fold: RunFold) =>
+      openPauses(fold).some((pause) => pause.runId === fold.runId && waits(pause));
+    if (!attempts.hasChildren || (await look(waitsHere))) return null;
+    for (const child of await this.#all()) {
+      if ((await child.executor.pauses()).some(waits)) return child;
+    }
+    return null;
+  }
+
+  async #all(): Promise<readonly OpenChild[]> {
+    const { attempts, children, look } = this.#parts;
+    const open: OpenChild[] = [];
+    if (!attempts.hasChildren) return open;
+    for (const record of await look((fold) => fold.positions.all())) {
+      const child = attempts.childOf(record);
+      if (child === null || record.status === 'queued') continue;
+      const executor = await children.openStored(record.position, child);
+      if (executor !== null) open.push({ position: record.position, executor });
+    }
+    return open;
+  }
+}
