@@ -82,6 +82,12 @@ class DominatorTree {
     }
   }
 
+  /** The one that leaves by `out` where the others leave by `error`, `timeout` and the like. */
+  #isMainWay(child: number, children: readonly number[]): boolean {
+    const isPlain = (node: number) => this.#inputs[node]?.[0]?.handle === 'out';
+    return isPlain(child) && children.filter(isPlain).length === 1;
+  }
+
   /** What is indented below a node, and what goes on behind it. */
   childrenOf(node: number): { readonly branches: readonly Branch[]; readonly next: number[] } {
     const children = this.#children[node] ?? [];
@@ -92,7 +98,7 @@ class DominatorTree {
       const [input] = inputs;
       const goesOn = this.#isLoop[node]
         ? input?.handle !== 'body'
-        : children.length === 1 || inputs.length > 1;
+        : children.length === 1 || inputs.length > 1 || this.#isMainWay(child, children);
       if (goesOn) next.push(child);
       else
         branches.push({

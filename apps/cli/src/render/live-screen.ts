@@ -2,13 +2,11 @@
  * A block of lines at the end of the terminal that is redrawn in place.
  *
  * Invariants: a frame is one write, each line of it erased only behind its new text, so nothing
- * flickers; the cursor is hidden only while a block stands; a frame never is taller than the
- * screen.
+ * flickers; the terminal is in no state that a killed process would leave it in (the cursor stays
+ * visible below the block).
  */
 import type { Terminal } from '../terminal.ts';
 
-const HIDE_CURSOR = '\u001B[?25l';
-const SHOW_CURSOR = '\u001B[?25h';
 const BEGIN_UPDATE = '\u001B[?2026h';
 const END_UPDATE = '\u001B[?2026l';
 const ERASE_LINE_END = '\u001B[K';
@@ -27,8 +25,7 @@ export class LiveScreen {
   draw(lines: readonly string[], widths: readonly number[]): void {
     if (this.#shown.length > 0 && sameLines(lines, this.#shown)) return;
     const body = lines.map((line) => `${line}${ERASE_LINE_END}\n`).join('');
-    const hide = this.#shown.length === 0 ? HIDE_CURSOR : '';
-    this.#terminal.out(`${BEGIN_UPDATE}${hide}${this.#toTop()}${body}${ERASE_BELOW}${END_UPDATE}`);
+    this.#terminal.out(`${BEGIN_UPDATE}${this.#toTop()}${body}${ERASE_BELOW}${END_UPDATE}`);
     this.#shown = lines;
     this.#shownWidths = widths;
   }
@@ -36,18 +33,12 @@ export class LiveScreen {
   /** Takes the block away; what is written next stands in its place. */
   clear(): void {
     if (this.#shown.length === 0) return;
-    this.#terminal.out(`${this.#toTop()}${ERASE_BELOW}${SHOW_CURSOR}`);
-    this.#forget();
+    this.#terminal.out(`${this.#toTop()}${ERASE_BELOW}`);
+    this.leave();
   }
 
   /** Leaves the block where it is; what is written next stands below it. */
   leave(): void {
-    if (this.#shown.length === 0) return;
-    this.#terminal.out(SHOW_CURSOR);
-    this.#forget();
-  }
-
-  #forget(): void {
     this.#shown = [];
     this.#shownWidths = [];
   }

@@ -34,11 +34,16 @@ export function stateIcon(state: NodeState, colours: Colours, frame = 0): string
 export function occurrenceText(occurrence: OccurrenceView): string {
   const { status, pause, code, message, notBefore, steps } = occurrence;
   if (pause !== null) return pauseText(pause.request);
-  if (status === 'completed') return resultText(occurrence.result);
+  if (status === 'completed') return undoneText(occurrence) + resultText(occurrence.result);
   if (code !== null) return printable(`${code}: ${message ?? ''}`);
   if (status === 'queued') return notBefore === null ? '' : `due at ${notBefore.slice(11, 19)}`;
   const done = steps.filter((step) => step.status !== 'started').length;
   return done === 0 ? '' : `${done} step${done === 1 ? '' : 's'} done`;
+}
+
+/** A cancelled run takes its tasks back at positions of their own. */
+function undoneText({ position }: OccurrenceView): string {
+  return position.startsWith('undo/') ? 'undone  ' : '';
 }
 
 /** What a pause waits for. */

@@ -4,7 +4,6 @@ export class Screen {
   readonly columns: number;
   readonly rows: number;
   writes = 0;
-  isCursorShown = true;
   #lines: string[] = [''];
   #row = 0;
   #column = 0;
@@ -57,7 +56,6 @@ export class Screen {
     } else if (sequence.endsWith('J')) {
       this.#lines[this.#row] = (this.#lines[this.#row] ?? '').slice(0, this.#column);
       this.#lines.length = this.#row + 1;
-    } else if (sequence.endsWith('?25l')) this.isCursorShown = false;
-    else if (sequence.endsWith('?25h')) this.isCursorShown = true;
+    }
   }
 }

@@ -51,6 +51,10 @@ describe('flowLayout', () => {
     expect(drawn('a.true>b', 'a.false>c')).toEqual(['a', '├ true: b', '└ false: c']);
   });
 
+  it('goes on with the plain output beside a failure', () => {
+    expect(drawn('a>b', 'a.error>x', 'b>c')).toEqual(['a', '└ error: x', 'b', 'c']);
+  });
+
   it('indents the body of a loop and goes on behind it', () => {
     expect(drawn('a>loop', 'loop.body>b', 'b>c', 'c>loop!', 'loop.done>d')).toEqual([
       'a',

@@ -123,7 +123,6 @@ describe('the live tree', () => {
     vi.advanceTimersByTime(100);
     tree.end();
     expect(screen.lines()).toHaveLength(4);
-    expect(screen.isCursorShown).toBe(true);
   });
 
   it('makes room for a question and shows below it only what was not done before', () => {
@@ -132,7 +131,6 @@ describe('the live tree', () => {
     tree.event(...events.start('start'));
     tree.event(...events.complete('start'));
     tree.suspend();
-    expect(screen.isCursorShown).toBe(true);
     screen.out('Approve? yes\n');
     tree.resume();
     tree.end();
