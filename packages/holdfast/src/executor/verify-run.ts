@@ -6,9 +6,9 @@ import { canonicalText, MerkleDigest } from '../base/digest.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
-import type { StreamRef } from '../history/envelope.ts';
+import type { EventEnvelope, StreamRef } from '../history/envelope.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
-import { type RunEnd, type TypedEvent, typedEvent } from '../run/run-fold.ts';
+import { type RunEnd, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { RunStorage } from '../store/storage.ts';
@@ -97,13 +97,9 @@ class RunCheck {
     this.#graph = graph;
   }
 
-  /** Whether events behind the first append were deleted. */
+  /** Whether events behind the first append, which is the run's first event, were deleted. */
   async isCompacted(): Promise<boolean> {
-    let expected = 1;
-    for await (const { sequence } of this.#storage.eventStore.read(this.#stream)) {
-      if (sequence !== expected) return true;
-      expected += 1;
-    }
+    for await (const { sequence } of this.#read(1)) return sequence !== 2;
     return false;
   }
 
@@ -114,7 +110,8 @@ class RunCheck {
     const from = machine.fold.sequence + 1;
     let decisions = 0;
     let lastDecidedAt = 0;
-    for await (const event of this.#events(machine.fold.sequence)) {
+    for await (const envelope of this.#read(machine.fold.sequence)) {
+      const event = typedEvent(envelope);
       if (event.type === 'graph:run-finished') {
         await this.#checkEnd(machine, event.payload, { saved, lastDecidedAt });
         decisions += 1;
@@ -150,7 +147,8 @@ class RunCheck {
 
   async #failedEarlier(wanted: string, at: EndPlace): Promise<boolean> {
     const machine = this.#machine(at.saved);
-    for await (const event of this.#events(machine.fold.sequence)) {
+    for await (const envelope of this.#read(machine.fold.sequence)) {
+      const event = typedEvent(envelope);
       if (event.type === 'graph:run-finished') return false;
       machine.apply(event);
       const undecided = machine.fold.sequence > at.lastDecidedAt;
@@ -172,10 +170,8 @@ class RunCheck {
     return new RunMachine({ runId, graph: this.#graph, digest }, saved);
   }
 
-  async *#events(after: number): AsyncGenerator<TypedEvent> {
-    for await (const envelope of this.#storage.eventStore.read(this.#stream, { after })) {
-      yield typedEvent(envelope);
-    }
+  #read(after: number): AsyncIterable<EventEnvelope> {
+    return this.#storage.eventStore.read(this.#stream, { after });
   }
 
   #violation(what: string): never {

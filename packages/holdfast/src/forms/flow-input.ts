@@ -40,11 +40,12 @@ export interface FlowInputSource {
 /** The input of the next dispatch of `node`; work grows with its inputs and references only. */
 export function flowNodeInput(source: FlowInputSource, node: number): FlowNodeInput & JsonObject {
   const { form, outputs } = source;
+  // In the order of their names, as digests want them.
   return sealJson({
     input: outputs.get(form.trigger) ?? null,
-    nodes: viewsOf(source, node),
     inputs: inputsOf(source, node),
     loop: loopOf(source, node),
+    nodes: viewsOf(source, node),
   });
 }
 
@@ -62,7 +63,7 @@ function inputsOf({ form, plan }: FlowInputSource, node: number): FlowNodeInput[
   const { inputs = [] } = form.nodes[node] ?? {};
   return sealJson(
     inputs.map(({ nodeId, handle, edge }) =>
-      sealJson({ nodeId, handle, active: plan.isActive(edge) }),
+      sealJson({ active: plan.isActive(edge), handle, nodeId }),
     ),
   );
 }

@@ -12,7 +12,7 @@ import { compactionRefused } from '../../store/refusals.ts';
 import { type Appended, AppendWrite, endOf } from './append-write.ts';
 import type { Database } from './database.ts';
 import { LiveFeed } from './live-feed.ts';
-import { eventsAt, readAppends } from './log-reader.ts';
+import { EventIterator, eventsAt, readAppends } from './log-reader.ts';
 import { readableSnapshot } from './snapshot-store.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -56,11 +56,16 @@ export class SqliteEventStore implements EventStore {
     return { sequence };
   }
 
-  async *read(stream: StreamRef, options: ReadOptions = {}): AsyncIterable<EventEnvelope> {
+  read(stream: StreamRef, options: ReadOptions = {}): AsyncIterable<EventEnvelope> {
+    return new EventIterator(this.#appendsOf(stream, options));
+  }
+
+  async *#appendsOf(
+    stream: StreamRef,
+    { after = 0 }: ReadOptions,
+  ): AsyncGenerator<readonly EventEnvelope[]> {
     this.#admission.stream(stream);
-    for await (const events of readAppends(this.#database, frozenRef(stream), options.after ?? 0)) {
-      yield* events;
-    }
+    yield* readAppends(this.#database, frozenRef(stream), after);
   }
 
   async readAt(stream: StreamRef, sequences: readonly number[]): Promise<readonly EventEnvelope[]> {

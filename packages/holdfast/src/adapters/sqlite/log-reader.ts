@@ -54,6 +54,58 @@ export async function* readAppends(
   }
 }
 
+/**
+ * The events of appends, one by one. An async generator would hand each of them through the task
+ * queue several times; here those of one append are given as they are asked for.
+ */
+export class EventIterator implements AsyncIterableIterator<EventEnvelope> {
+  readonly #appends: AsyncGenerator<readonly EventEnvelope[]>;
+  #events: readonly EventEnvelope[] = [];
+  #place = 0;
+  /** Calls that wait for the next append, in order. */
+  #waiting: Promise<unknown> | null = null;
+
+  constructor(appends: AsyncGenerator<readonly EventEnvelope[]>) {
+    this.#appends = appends;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<EventEnvelope>> {
+    if (this.#waiting === null && this.#place < this.#events.length) {
+      return Promise.resolve(this.#take());
+    }
+    const next = (this.#waiting ?? Promise.resolve()).then(() => this.#refill());
+    this.#waiting = next;
+    return next.finally(() => {
+      if (this.#waiting === next) this.#waiting = null;
+    });
+  }
+
+  async return(): Promise<IteratorResult<EventEnvelope>> {
+    await this.#appends.return(undefined);
+    return { value: undefined, done: true };
+  }
+
+  async #refill(): Promise<IteratorResult<EventEnvelope>> {
+    while (this.#place >= this.#events.length) {
+      const { value, done = false } = await this.#appends.next();
+      if (done) return { value: undefined, done };
+      this.#events = value;
+      this.#place = 0;
+    }
+    return this.#take();
+  }
+
+  #take(): IteratorResult<EventEnvelope> {
+    const value = this.#events[this.#place] as EventEnvelope;
+    this.#place += 1;
+    return { value, done: false };
+  }
+}
+
 interface Page {
   readonly from: number;
   /** Whether `from` may stand inside an append, which is then the first row. */
