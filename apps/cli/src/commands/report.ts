@@ -72,7 +72,7 @@ async function reportRepository(ports: CliPorts, options: ReportOptions): Promis
       bound,
       terminal,
       presenter: presenterFor(ports, options, flow),
-      answer: answererOf(ports, options, directory),
+      answerer: answererOf(ports, options, directory),
     }).catch((error: unknown) => haltedAsResult(error, runId));
     return withPage(runReport(driven, terminal, directory), driven, { ports, options, directory });
   });
@@ -108,12 +108,15 @@ function answererOf(
 ): PauseAnswerer | null {
   if (options.yes === true) return yesAnswerer(directory);
   if (!mayAsk(ports, options)) return null;
-  const ask = personAnswerer(ports, speaker(ports, options.by));
-  return async (pause, executor, signal) => {
-    if (pause.request.kind === 'reconcile-attempt') {
-      ports.terminal.out(`For your decision: ${ledgerWords(directory, pause)}.\n`);
-    }
-    return ask(pause, executor, signal);
+  const person = personAnswerer(ports, speaker(ports, options.by));
+  return {
+    asksPerson: true,
+    async answer(pause, executor, signal) {
+      if (pause.request.kind === 'reconcile-attempt') {
+        ports.terminal.out(`For your decision: ${ledgerWords(directory, pause)}.\n`);
+      }
+      return person.answer(pause, executor, signal);
+    },
   };
 }
 

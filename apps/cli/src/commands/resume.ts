@@ -53,7 +53,7 @@ async function resumeRun(
       bound,
       terminal,
       presenter: presenterFor(ports, options, flow),
-      answer: mayAsk(ports, options) ? personAnswerer(ports, speaker(ports, options.by)) : null,
+      answerer: mayAsk(ports, options) ? personAnswerer(ports, speaker(ports, options.by)) : null,
     }).catch((error: unknown) => haltedAsResult(error, runId));
     return runReport(driven, terminal, directory);
   });

@@ -66,7 +66,7 @@ async function runFlowFile(
       bound,
       terminal,
       presenter: presenterFor(ports, options, loaded.flow),
-      answer: mayAsk(ports, options) ? personAnswerer(ports, speaker(ports, options.by)) : null,
+      answerer: mayAsk(ports, options) ? personAnswerer(ports, speaker(ports, options.by)) : null,
     }).catch((error: unknown) => haltedAsResult(error, runId));
     return runReport(driven, terminal, directory);
   });

@@ -10,12 +10,13 @@ import { Interrupts } from './interrupts.ts';
 import type { Store } from './open-store.ts';
 import { watchRun } from './run-watch.ts';
 
-/** Answers a pause, or returns false to leave it. */
-export type PauseAnswerer = (
-  pause: PauseView,
-  executor: GraphExecutor,
-  signal: AbortSignal,
-) => Promise<boolean>;
+/** Who answers pauses. */
+export interface PauseAnswerer {
+  /** A person is asked, and needs room on the terminal. */
+  readonly asksPerson: boolean;
+  /** Answers a pause, or resolves with false to leave it. */
+  answer(pause: PauseView, executor: GraphExecutor, signal: AbortSignal): Promise<boolean>;
+}
 
 export interface SessionOptions {
   readonly store: Store;
@@ -24,7 +25,7 @@ export interface SessionOptions {
   readonly terminal: Terminal;
   readonly presenter: Presenter;
   /** Without it a pause ends the session. */
-  readonly answer: PauseAnswerer | null;
+  readonly answerer: PauseAnswerer | null;
 }
 
 /** Throws what `driveRun` throws; the presenter is ended in any case. */
@@ -55,20 +56,20 @@ export async function driveSession(options: SessionOptions): Promise<DrivenRun> 
 async function answerAll(
   paused: RunPaused,
   executor: GraphExecutor,
-  { answer, presenter, store, terminal }: SessionOptions,
+  { answerer, presenter, store, terminal }: SessionOptions,
   interrupts: Interrupts,
 ): Promise<boolean> {
-  if (answer === null || interrupts.asked.aborted) return false;
+  if (answerer === null || interrupts.asked.aborted) return false;
   let goesOn = false;
-  presenter.suspend();
+  if (answerer.asksPerson) presenter.suspend();
   for (const pause of paused.pauses) {
     if (interrupts.asked.aborted) break;
     const takenBack = takeBack(pause, { store, now: terminal.now() }, interrupts.asked);
-    const answered = await answer(pause, executor, takenBack.signal);
+    const answered = await answerer.answer(pause, executor, takenBack.signal);
     takenBack.stop();
     goesOn = answered || takenBack.isPast() || goesOn;
   }
-  presenter.resume();
+  if (answerer.asksPerson) presenter.resume();
   return goesOn;
 }
 

@@ -4,8 +4,11 @@ import type { PauseAnswerer } from './drive-session.ts';
 import type { Prompter } from './prompter.ts';
 
 export function personAnswerer(ports: { readonly prompter: Prompter }, by: string): PauseAnswerer {
-  return async (pause, executor, signal) => {
-    if (!askedKinds.includes(pause.request.kind)) return false;
-    return askPause({ pause, executor, prompter: ports.prompter, by, signal });
+  return {
+    asksPerson: true,
+    async answer(pause, executor, signal) {
+      if (!askedKinds.includes(pause.request.kind)) return false;
+      return askPause({ pause, executor, prompter: ports.prompter, by, signal });
+    },
   };
 }

@@ -86,8 +86,13 @@ export class LiveTree implements Presenter {
   end(): void {
     if (this.#view === null) return;
     this.#stop();
-    this.#screen.clear();
-    for (const line of [this.#title(), ...this.#tree()]) this.#terminal.out(`${line}\n`);
+    const lines = [this.#title(), ...this.#tree()];
+    if (lines.length < this.#terminal.size().rows) this.#show(lines);
+    else {
+      this.#screen.clear();
+      this.#terminal.out(lines.map((line) => `${line}\n`).join(''));
+    }
+    this.#screen.leave();
     this.#view = null;
   }
 
@@ -102,11 +107,12 @@ export class LiveTree implements Presenter {
     const { colours } = this.#terminal;
     const last = hint === null ? [] : [colours.dim(fitWidth(hint, columns - 1))];
     const tree = this.#window(this.#tree(), Math.max(1, rows - FIXED_ROWS));
-    const lines = [this.#title(), ...tree, ...last];
-    this.#screen.draw(
-      lines,
-      lines.map((line) => displayWidth(withoutColours(line))),
-    );
+    this.#show([this.#title(), ...tree, ...last]);
+  }
+
+  #show(lines: readonly string[]): void {
+    const widths = lines.map((line) => displayWidth(withoutColours(line)));
+    this.#screen.draw(lines, widths);
   }
 
   #title(): string {

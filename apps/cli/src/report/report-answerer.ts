@@ -9,17 +9,20 @@ const BY = '--yes';
 
 /** Approves; an uncertain `publish` is reconciled by looking into the ledger. */
 export function yesAnswerer(directory: string): PauseAnswerer {
-  return async (pause, executor) => {
-    switch (pause.request.kind) {
-      case 'approval':
-        await executor.answer(pause.pauseId, true, { by: BY });
-        return true;
-      case 'reconcile-attempt':
-        await reconcileByLedger(pause, executor, directory);
-        return true;
-      default:
-        return false;
-    }
+  return {
+    asksPerson: false,
+    async answer(pause, executor) {
+      switch (pause.request.kind) {
+        case 'approval':
+          await executor.answer(pause.pauseId, true, { by: BY });
+          return true;
+        case 'reconcile-attempt':
+          await reconcileByLedger(pause, executor, directory);
+          return true;
+        default:
+          return false;
+      }
+    },
   };
 }
 
