@@ -2,7 +2,16 @@
  * The ledger of published reports: one line each. Appending to it stands for an act in the world
  * that must not happen twice, such as an upload or an announcement.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 
 export type LedgerLine = {
@@ -23,13 +32,22 @@ function ledgerFile(directory: string): string {
 export function appendLine(directory: string, line: LedgerLine): void {
   const file = ledgerFile(directory);
   mkdirSync(path.dirname(file), { recursive: true });
-  const handle = openSync(file, 'a');
+  const handle = openSync(file, 'a+');
   try {
-    writeSync(handle, `${JSON.stringify(line)}\n`);
+    // A line that a crash has cut off must not swallow this one.
+    writeSync(handle, `${endsInLine(handle) ? '' : '\n'}${JSON.stringify(line)}\n`);
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
+}
+
+function endsInLine(handle: number): boolean {
+  const { size } = fstatSync(handle);
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  readSync(handle, last, 0, 1, size - 1);
+  return last.toString() === '\n';
 }
 
 /** The line of this occurrence, if it was written. A line cut off by a crash does not count. */

@@ -84,6 +84,38 @@ describe('run and resume', () => {
     expect(ran.slice(2)).toEqual(reached === null ? [] : [reached]);
   });
 
+  /** Leaves a question open until it is taken back. */
+  function patient(meanwhile: () => Promise<unknown>) {
+    return {
+      ...fakePrompter([]),
+      choose: async (_question: string, _choices: readonly unknown[], signal: AbortSignal) => {
+        await meanwhile();
+        if (!signal.aborted) {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        }
+        return null;
+      },
+    };
+  }
+
+  it('takes a question back that is answered elsewhere, and goes on', async () => {
+    const prompter = patient(() => place.call(['answer', 'r1', 'r1@7', 'true']));
+    const said = await place.call(runAsk, { isInteractive: true, prompter });
+    expect(said.exitCode).toBe(0);
+    expect(said.out).toContain('node  completed   send');
+  });
+
+  it('takes a question back when its deadline passes, and goes on', async () => {
+    place.write(
+      'ask.json',
+      JSON.stringify(askFlow).replace('"prompt"', '"deadlineMs":40,"prompt"'),
+    );
+    const prompter = patient(() => Promise.resolve());
+    const said = await place.call(runAsk, { isInteractive: true, prompter });
+    expect(said.exitCode).toBe(0);
+    expect(said.out).toContain('node  completed   keep');
+  });
+
   it('with --json it never asks', async () => {
     const prompter = fakePrompter(['yes']);
     await place.call([...runAsk, '--json'], { isInteractive: true, prompter });

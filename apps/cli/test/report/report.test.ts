@@ -109,6 +109,14 @@ describe('report', () => {
     expect((await place.call(['events', runId])).out).toContain('with the key k');
   });
 
+  it('a line that was cut off by a crash is no line', async () => {
+    const runId = await leaveReportUncertain(place, repository.folder);
+    place.write('.holdfast/reports/ledger.jsonl', `{"runId":"${runId}","position":"flow/pub`);
+    expect((await place.call([...report, '--yes'])).exitCode).toBe(0);
+    expect((await place.call(['events', runId])).out).toContain('the ledger has no line of run');
+    expect(readLedger(place.store).map(({ position }) => position)).toEqual(['flow/publish#1']);
+  });
+
   it('a person is told what the ledger says', async () => {
     await leaveReportUncertain(place, repository.folder);
     const prompter = fakePrompter(['retry', 'I looked']);
