@@ -361,6 +361,32 @@ test('B47: what a slow worker reports after another has finished is dropped', as
   expect(await scene.run()).toEqual(done);
 });
 
+test('B47: a late report is not taken for that of the attempt that was resumed since', async () => {
+  const begun = [gate(), gate()];
+  const finish = [gate<string>(), gate<string>()];
+  let starts = 0;
+  const node = dataNode(
+    () => {
+      const start = starts;
+      starts += 1;
+      begun[start]?.open();
+      return finish[start]?.opened;
+    },
+    { retrySafe: true },
+  );
+  const scene = await sceneOf(dagOf(['a']), { a: node });
+  const first = scene.run();
+  await begun[0]?.opened;
+  const second = scene.resume('dag/a/1');
+  await begun[1]?.opened;
+  finish[0]?.open('first');
+  await expect(first).rejects.toMatchObject({ code: 'OWNERSHIP_LOST' });
+  expect(await scene.types()).not.toContain('node-completed');
+  finish[1]?.open('second');
+  expect(await second).toMatchObject({ output: { nodes: { a: 'second' } } });
+  await scene.verify();
+});
+
 describe('B50: a step left in flight by a worker that is gone', () => {
   test('a host takes it up once the lease has run out, and not before', async () => {
     const clock = handClock();
@@ -480,7 +506,7 @@ describe('a run that continues as new', () => {
     }
   });
 
-  test('is gone on with by a host that stays, if its process died before its successor', async () => {
+  test('is gone on with by a host that stays, after its process died', async () => {
     const clock = handClock();
     const scene = await flowScene(count, functions, { clock });
     await scene.run();
