@@ -9,6 +9,7 @@ import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { SecretScreen } from '../store/known-secrets.ts';
+import { safePayloadBytes } from '../store/policy.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
 import { AwaitedItem, type TurnItem } from './turn-item.ts';
@@ -74,7 +75,7 @@ export class AttemptFactory {
 
   #createSetting(): AttemptSetting {
     const { clock, graph, storage } = this.#settings;
-    const maxBytes = storage.record.policy.maxEventPayloadBytes - RESULT_FRAME_BYTES;
+    const maxBytes = safePayloadBytes(storage.record.policy) - RESULT_FRAME_BYTES;
     return {
       host: this.#host,
       clock,
@@ -139,10 +140,10 @@ export class AttemptFactory {
   }
 
   #screenedStep(record: PositionRecord, name: string, outcome: RecordedStep): RecordedStep {
-    const { maxEventPayloadBytes } = this.#settings.storage.record.policy;
+    const maxBytes = safePayloadBytes(this.#settings.storage.record.policy);
     const text = JSON.stringify(outcome);
     const failure = { kind: 'failed', position: record.position } as const;
-    if (Buffer.byteLength(text) + RESULT_FRAME_BYTES + name.length * 6 > maxEventPayloadBytes) {
+    if (Buffer.byteLength(text) + RESULT_FRAME_BYTES + name.length * 6 > maxBytes) {
       const message = `The result of step ${name} is larger than an event holds.`;
       return { ...failure, code: 'RESULT_TOO_LARGE', message };
     }

@@ -14,6 +14,7 @@ import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
 import { validateResolvedPlan } from '../graph/validate-plan.ts';
 import type { EventEnvelope, StreamRef } from '../history/envelope.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
+import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage, RunStorageRecord } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
@@ -176,7 +177,7 @@ async function definitionOf(
   options: PersistRunOptions,
 ): Promise<RunDefinition> {
   const scope = { namespace: stream.namespace, runId: stream.streamId };
-  const inlineBytes = storage.record.policy.maxEventPayloadBytes * INLINE_SHARE;
+  const inlineBytes = safePayloadBytes(storage.record.policy) * INLINE_SHARE;
   const store = (value: JsonValue, purpose: string) =>
     storeValue(storage, scope, { value, purpose, inlineBytes });
   const { resolvedPlan } = options;

@@ -6,6 +6,7 @@ import type { StreamRef } from '../history/envelope.ts';
 import { isLateNote, type RunEnd, typedEvent } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { ArtifactReference } from '../store/artifact-store.ts';
+import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { successorRunId } from './run-names.ts';
 
@@ -27,7 +28,7 @@ export async function endPayload(
   const output = withSuccessor(command.output, stream.streamId);
   const bytes = Buffer.from(JSON.stringify(output));
   // Room for the few words around the output. One that looks like a reference becomes one.
-  const fits = bytes.length + 64 <= storage.record.policy.maxEventPayloadBytes;
+  const fits = bytes.length + 64 <= safePayloadBytes(storage.record.policy);
   if (fits && referenceIn(output) === null) return { outcome: 'complete', output };
   const artifact = await storage.artifactStore.write(
     { namespace: stream.namespace, runId: stream.streamId },

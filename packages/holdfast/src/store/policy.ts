@@ -69,3 +69,11 @@ function orderFault(policy: RunStoragePolicy): string | null {
     ? 'maxTotalArtifactBytesPerRun is smaller than maxArtifactBytes'
     : null;
 }
+
+/**
+ * The largest payload, in bytes, that surely fits a batch together with the small events written
+ * beside it: an executor offers no larger one, whatever a store might still take.
+ */
+export function safePayloadBytes(policy: RunStoragePolicy): number {
+  return Math.min(policy.maxEventPayloadBytes, Math.floor(policy.maxAppendBatchBytes / 2));
+}
