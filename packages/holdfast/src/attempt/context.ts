@@ -116,7 +116,10 @@ export class AttemptContext implements NodeContext {
   }
 
   #replay<Result>(outcome: RecordedStep): Result {
-    if (outcome.kind === 'failed') throw new NodeFailure(outcome.code, outcome.message);
+    if (outcome.kind === 'failed') {
+      const { code, message, retryable = true } = outcome;
+      throw new NodeFailure(code, message, { retryable });
+    }
     return outcome.result as Result;
   }
 
@@ -135,8 +138,10 @@ export class AttemptContext implements NodeContext {
       // What is no promise is copied at once: its owner may change it before the next microtask.
       return completedStep(isPromiseLike(returned) ? await returned : returned);
     } catch (error) {
-      const { code, message } = failureOf(error, this.#controller?.signal.aborted);
-      return { kind: 'failed', position: this.#record.position, code, message };
+      const failure = failureOf(error, this.#controller?.signal.aborted);
+      const { code, message } = failure;
+      const verdict = failure.retryable ? {} : ({ retryable: false } as const);
+      return { kind: 'failed', position: this.#record.position, code, message, ...verdict };
     }
   }
 

@@ -128,12 +128,8 @@ export class AttemptFactory {
     const large = screened.kind === 'completed' ? screened.result : screened.message;
     const item = new AwaitedItem(512 + JSON.stringify(large).length * 2, (batch) => {
       const { position } = ownRecord(batch.machine.fold, record);
-      const payload = { position, step: name };
-      const ended =
-        screened.kind === 'completed'
-          ? { result: screened.result }
-          : { code: screened.code, message: screened.message };
-      batch.write('graph:node-step-recorded', { ...payload, ...ended }, large);
+      const payload = { position, step: name, ...stepFields(screened) };
+      batch.write('graph:node-step-recorded', payload, large);
     });
     this.#loop.submit(item);
     return item.done;
@@ -151,6 +147,12 @@ export class AttemptFactory {
     const message = `The outcome of step ${name} holds a known secret and was not recorded.`;
     return { ...failure, code: 'KNOWN_SECRET', message };
   }
+}
+
+function stepFields(outcome: RecordedStep) {
+  if (outcome.kind === 'completed') return { result: outcome.result };
+  const { code, message, retryable } = outcome;
+  return { code, message, ...(retryable === undefined ? {} : { retryable }) };
 }
 
 /** A failure of another attempt does not count: this one runs the step again. */

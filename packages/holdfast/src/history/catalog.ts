@@ -12,6 +12,7 @@ import {
   boolean,
   digest,
   exact,
+  falseOnly,
   isoTime,
   json,
   oneOf,
@@ -68,6 +69,8 @@ export interface EventPayloads {
     readonly result?: JsonValue;
     readonly code?: string;
     readonly message?: string;
+    /** Beside a code: false when no policy may try the attempt again. */
+    readonly retryable?: false;
   };
   'graph:node-completed': {
     readonly nodeId: string;
@@ -177,7 +180,10 @@ export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
   ),
   'graph:node-step-recorded': entry(
     false,
-    exact({ position: text, step: text }, { result: json, code: text, message: string }),
+    exact(
+      { position: text, step: text },
+      { result: json, code: text, message: string, retryable: falseOnly },
+    ),
   ),
   'graph:node-completed': entry(
     true,

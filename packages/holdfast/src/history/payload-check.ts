@@ -37,6 +37,8 @@ export const text: PayloadCheck = (value) => textFault(value);
 export const boolean: PayloadCheck = (value) =>
   typeof value === 'boolean' ? null : 'expected true or false';
 
+export const falseOnly: PayloadCheck = (value) => (value === false ? null : 'expected false');
+
 export const trueOnly: PayloadCheck = (value) => (value === true ? null : 'expected true');
 
 export const digest: PayloadCheck = (value) =>

@@ -14,6 +14,8 @@ export type StepRecord =
       readonly position: string;
       readonly code: string;
       readonly message: string;
+      /** Present when no policy may try the attempt again. */
+      readonly retryable?: false;
     };
 
 export interface OpenPause {

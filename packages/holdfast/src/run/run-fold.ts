@@ -355,12 +355,13 @@ export function pauseIdAt(runId: string, sequence: number): string {
 function stepOutcome(
   payload: EventPayloads['graph:node-step-recorded'],
 ): Exclude<StepRecord, { kind: 'started' }> | null {
-  const { result, code, message } = payload;
+  const { result, code, message, retryable } = payload;
   if (result !== undefined) {
     return code === undefined && message === undefined ? { kind: 'completed', result } : null;
   }
   if (code === undefined || message === undefined) return null;
-  return { kind: 'failed', position: payload.position, code, message };
+  const verdict = retryable === undefined ? {} : { retryable };
+  return { kind: 'failed', position: payload.position, code, message, ...verdict };
 }
 
 /** The answer that lets a policy pause go on; every other one is followed by its outcome. */

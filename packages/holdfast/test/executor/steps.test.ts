@@ -1,5 +1,5 @@
 /** Durable sub-steps: what is recorded is not done again; what is uncertain is asked about. */
-import { dataNode, NodeFailure, type NodeContext } from 'holdfast';
+import { dataNode, type NodeContext, NodeFailure } from 'holdfast';
 import { expect, test } from 'vitest';
 import { gate, worldOf } from './world.ts';
 
@@ -92,7 +92,13 @@ test('an uncertain step reconciled as failed throws its code inside the body', a
   const executor = await world.open();
   const paused = await executor.resume('dag/a/1');
   const pauseId = paused.kind === 'pause' ? (paused.pauses[0]?.pauseId ?? '') : '';
-  const said = { kind: 'failed', code: 'DECLINED', step: 'charge', by: 'ada', reason: 'no' } as const;
+  const said = {
+    kind: 'failed',
+    code: 'DECLINED',
+    step: 'charge',
+    by: 'ada',
+    reason: 'no',
+  } as const;
   await executor.reconcile(pauseId, said);
   expect(await executor.run()).toMatchObject({ output: { nodes: { a: { caught: 'DECLINED' } } } });
 });
@@ -113,6 +119,21 @@ test('a policy retry is given the steps that were recorded, and runs the failed 
   const world = await worldOf({ a: node }, { retries: 1 });
   expect(await (await world.open()).run()).toMatchObject({ output: { nodes: { a: 'ok' } } });
   expect(calls).toEqual(['first', 'second', 'second']);
+});
+
+test('a step that fails for good is not tried again by the policy of its node', async () => {
+  let calls = 0;
+  const node = dataNode(
+    (_input, context) =>
+      context.step('charge', () => {
+        calls += 1;
+        throw new NodeFailure('CARD_STOLEN', 'no', { retryable: false });
+      }),
+    { retrySafe: true },
+  );
+  const world = await worldOf({ a: node }, { retries: 3 });
+  await (await world.open()).run();
+  expect(calls).toBe(1);
 });
 
 test('one step name twice in one attempt is STEP_REPEATED', async () => {
