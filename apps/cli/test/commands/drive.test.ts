@@ -80,6 +80,9 @@ describe('commands on stored runs', () => {
       await leaveUncertain(place, flow, id);
       await place.call(['resume', id, '--module', 'pay.mjs']);
     }
+    const nobody = ['reconcile', '--graph', 'pay', '--node', 'start', '--kind', 'retry'];
+    const none = await place.json([...nobody, '--reason', 'bank was down']);
+    expect(none.document['reconciled']).toEqual([]);
     const filter = ['reconcile', '--graph', 'pay', '--node', 'pay'];
     const { document } = await place.json([
       ...filter,

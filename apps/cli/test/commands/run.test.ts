@@ -105,6 +105,19 @@ describe('run and resume', () => {
     expect(said.out).toContain('node  completed   send');
   });
 
+  it('an answer that comes second is no failure', async () => {
+    const prompter = {
+      ...fakePrompter([]),
+      choose: async <Value extends string>() => {
+        await place.call(['answer', 'r1', 'r1@7', 'no']);
+        return 'yes' as Value;
+      },
+    };
+    const said = await place.call(runAsk, { isInteractive: true, prompter });
+    expect(said.exitCode).toBe(0);
+    expect(said.out).toContain('node  completed   keep');
+  });
+
   it('takes a question back when its deadline passes, and goes on', async () => {
     place.write(
       'ask.json',
@@ -187,6 +200,12 @@ describe('run and resume', () => {
     const args = ['run', 'outer.json', '--run-id', 'o', '--module', 'ask.mjs'];
     const { out } = await place.call(args);
     expect(out).toContain('Send that?');
+    const child = /run (o\.[0-9a-f]{16})/.exec(out)?.[1] ?? '';
+    const alone = await place.json(['resume', child]);
+    expect(alone.document.error).toMatchObject({
+      code: 'RUN_NOT_DRIVABLE',
+      message: expect.stringContaining('its parent, o.'),
+    });
     const command = /holdfast (answer .*)/.exec(out)?.[1]?.split(' ') ?? [];
     await place.call(command);
     const { exitCode, document } = await place.json(['resume', 'o']);
