@@ -44,7 +44,8 @@ export function writeDecision(batch: TurnBatch, limits: DecisionLimits): Decisio
   const commands = machine.decide();
   const terminal = terminalOf(commands, machine.fold);
   if (terminal !== null) return terminal;
-  const dispatches = commands.filter((command) => command.kind === 'dispatch');
+  // What is no end and no pause is dispatches alone.
+  const dispatches = commands as readonly DispatchCommand[];
   if (dispatches.length === 0 || saysAgain(dispatches, machine)) {
     return emptyDecision(machine.fold);
   }

@@ -11,6 +11,7 @@ import type { Clock } from '../base/ports.ts';
 import { MomentText } from '../base/time.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import { derivedEventId, type StreamRef } from '../history/envelope.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
 import { type TypedEvent, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine } from '../run/run-machine.ts';
 import type { AppendOptions } from '../store/event-store.ts';
@@ -76,7 +77,12 @@ export class RunLog {
     const snapshot = this.#snapshots.take(batch);
     const options = appendOptions(fence, index, snapshot);
     const { eventStore } = this.#options.storage;
-    await this.#send(() => eventStore.append(stream, batch.expected, batch.events, options));
+    const { expected, events } = batch;
+    try {
+      await eventStore.append(stream, expected, events, options);
+    } catch (error) {
+      await this.#resend(error, () => eventStore.append(stream, expected, events, options));
+    }
     this.#end = batch.expected + batch.events.length;
     this.#snapshots.committed(batch, snapshot);
   }
@@ -103,18 +109,27 @@ export class RunLog {
     return events;
   }
 
-  async #send(append: () => Promise<unknown>): Promise<void> {
+  /** Sends an append of unknown fate again. Throws why it failed when that says enough. */
+  async #resend(failure: unknown, append: () => Promise<unknown>): Promise<void> {
+    let last = failure;
     for (const delayMs of RESEND_DELAYS_MS) {
+      if (!isHoldfastError(last, 'STORE_IO')) throw ownershipError(last);
+      await pause(this.#options.clock, delayMs);
       try {
         await append();
         return;
       } catch (error) {
-        if (!isHoldfastError(error, 'STORE_IO')) throw error;
-        await pause(this.#options.clock, delayMs);
+        last = error;
       }
     }
-    await append();
+    throw ownershipError(last);
   }
+}
+
+/** A stale fence means what a lost race means: another owner has taken the run. */
+function ownershipError(error: unknown): unknown {
+  if (!isHoldfastError(error, 'STALE_FENCE')) return error;
+  return new GraphExecutionError('OWNERSHIP_LOST', error.message, {}, error);
 }
 
 function appendOptions(

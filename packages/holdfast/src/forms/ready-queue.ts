@@ -31,6 +31,8 @@ export class ReadyQueue {
     free: (key: string | null) => number,
     isReady: (index: number) => boolean,
   ): readonly number[] {
+    const only = this.#heaps.size === 1 ? this.#onlyHead(free, isReady) : null;
+    if (only !== null) return only;
     const left = new Map<string | null, number>();
     const chosen: (readonly [number, string | null])[] = [];
     while (chosen.length < count) {
@@ -43,6 +45,19 @@ export class ReadyQueue {
     }
     for (const [index, key] of chosen) push(this.#heaps.get(key) ?? [], index);
     return chosen.map(([index]) => index);
+  }
+
+  /** The answer where one index is queued, or none: every step of a chain. Else null. */
+  #onlyHead(
+    free: (key: string | null) => number,
+    isReady: (index: number) => boolean,
+  ): readonly number[] | null {
+    for (const [key, heap] of this.#heaps) {
+      const index = this.#head(heap, isReady);
+      if (index === undefined) return [];
+      if (heap.length === 1) return free(key) > 0 ? [index] : [];
+    }
+    return null;
   }
 
   /** The key whose smallest ready index is the smallest of all keys with a free slot. */

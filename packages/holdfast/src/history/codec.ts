@@ -215,18 +215,20 @@ function encodeFields(batch: Batch, code: number, event: FieldsToEncode): unknow
   for (const field of known.fields) entry.push(payload[field]);
   if (known.at && payload['at'] !== event.timestamp) extras.at = payload['at'] as string;
   const count = known.fields.length + (known.at ? 1 : 0);
-  const keys = Object.keys(payload);
-  if (keys.length > count) extras.more = otherFields(known, payload, keys);
+  if (sizeOf(payload) > count) extras.more = otherFields(known, payload);
   return entry;
 }
 
-function otherFields(
-  known: Layout,
-  payload: JsonObject,
-  keys: readonly string[],
-): Record<string, JsonValue> {
+/** How many fields an object has; counted, since a list of them is garbage at once. */
+function sizeOf(object: JsonObject): number {
+  let size = 0;
+  for (const _ in object) size += 1;
+  return size;
+}
+
+function otherFields(known: Layout, payload: JsonObject): Record<string, JsonValue> {
   const more: Record<string, JsonValue> = {};
-  for (const key of keys) {
+  for (const key of Object.keys(payload)) {
     if (known.fields.includes(key) || (known.at && key === 'at')) continue;
     setOwn(more, key, payload[key] as JsonValue);
   }
@@ -236,8 +238,8 @@ function otherFields(
 /** `[3]` or `[3, 1]` behind its dispatch; else with node, position and, if foreign, attempt id. */
 function encodeStart(batch: Batch, payload: JsonObject): unknown[] | null {
   const { identity, retrySafe } = payload;
-  if (Object.keys(payload).length !== 2 || typeof retrySafe !== 'boolean') return null;
-  if (!isJsonObject(identity) || Object.keys(identity).length !== 5) return null;
+  if (sizeOf(payload) !== 2 || typeof retrySafe !== 'boolean') return null;
+  if (!isJsonObject(identity) || sizeOf(identity) !== 5) return null;
   const { namespace, streamId, nodeId, position, attemptId } = identity;
   if (namespace !== batch.stream.namespace || streamId !== batch.stream.streamId) return null;
   if (typeof nodeId !== 'string' || typeof position !== 'string') return null;

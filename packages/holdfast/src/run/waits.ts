@@ -18,6 +18,7 @@ export type EndedWait =
  * epoch). Those whose attempt goes on are passed over while no slot is free for it.
  */
 export function endedWait(fold: RunFold, now: number, hasSlot: boolean): EndedWait | null {
+  if (fold.positions.count('paused') === 0) return null;
   for (const record of fold.positions.with('paused')) {
     const ended = waitEnd(fold, record, now);
     if (ended !== null && (hasSlot || !goesOn(ended))) return ended;

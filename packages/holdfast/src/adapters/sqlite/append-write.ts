@@ -5,6 +5,7 @@
 import { decodeBatch, encodeBatch } from '../../history/codec.ts';
 import type { EventEnvelope, StreamRef } from '../../history/envelope.ts';
 import { type AdmittedAppend, envelopeOf } from '../../store/admission.ts';
+import type { AppendReceipt } from '../../store/event-store.ts';
 import { hashText } from '../../store/host-hash.ts';
 import {
   duplicateEventId,
@@ -48,33 +49,32 @@ const sql = {
     (select seq from snapshot where run = ? order by seq desc limit 1 offset 1)`,
 } as const;
 
-/** What an append has come to. */
-export interface Appended {
-  /** The sequence of the batch's last event. */
-  readonly sequence: number;
-  /** False when the batch stood already. */
-  readonly isNew: boolean;
+/** Told of an append in this order, before whoever waits for it; not of one that stood already. */
+export interface AppendListeners {
+  readonly committed: (write: AppendWrite) => void;
+  readonly durable: (write: AppendWrite, receipt: AppendReceipt) => void;
 }
 
-export class AppendWrite implements Write<Appended> {
+export class AppendWrite implements Write<AppendReceipt> {
   readonly single: boolean;
   readonly bytes: number;
   readonly #append: AdmittedAppend;
   readonly #body: string;
   readonly #snapshot: SnapshotText | null;
-  readonly #committed: (write: AppendWrite, result: Appended) => void;
+  readonly #listeners: AppendListeners;
   #runId: number | null = null;
+  /** False while it is not applied, and when the batch stood already. */
+  #isNew = false;
 
   constructor(
     append: AdmittedAppend,
-    options: {
+    options: AppendListeners & {
       /** Nothing but the row itself can change: its run and its fence are known already. */
       readonly single: boolean;
-      readonly committed: (write: AppendWrite, result: Appended) => void;
     },
   ) {
     this.#append = append;
-    this.#committed = options.committed;
+    this.#listeners = options;
     this.single = options.single;
     this.#body =
       append.events.length === 0 ? '' : encodeBatch(append.stream, append.events, hashText);
@@ -91,19 +91,23 @@ export class AppendWrite implements Write<Appended> {
     return this.#runId;
   }
 
-  committed(result: Appended): void {
-    this.#committed(this, result);
+  committed(): void {
+    if (this.#isNew) this.#listeners.committed(this);
   }
 
-  apply(database: Database): Appended {
+  durable(receipt: AppendReceipt): void {
+    if (this.#isNew) this.#listeners.durable(this, receipt);
+  }
+
+  apply(database: Database): AppendReceipt {
     const { stream, expected, events } = this.#append;
     const runId = database.runId(stream) ?? this.#createRun(database);
     this.#runId = runId;
     const sequence =
       events.length === 0 ? this.#checkOnly(database, runId) : this.#insert(database, runId);
-    if (sequence === null)
-      return { sequence: this.#repeatedOrRefused(database, runId), isNew: false };
-    if (this.single) return { sequence, isNew: true };
+    this.#isNew = sequence !== null;
+    if (sequence === null) return { sequence: this.#repeatedOrRefused(database, runId) };
+    if (this.single) return { sequence };
     this.#insertIds(database, runId, sequence - events.length);
     this.#updateRun(database, runId, expected);
     if (this.#snapshot !== null) {
@@ -112,7 +116,7 @@ export class AppendWrite implements Write<Appended> {
       }
       writeSnapshot(database, runId, this.#snapshot);
     }
-    return { sequence, isNew: true };
+    return { sequence };
   }
 
   /** The batch's last sequence, or null when the statement found another end or a newer fence. */

@@ -9,7 +9,7 @@ import type {
   ReadOptions,
 } from '../../store/event-store.ts';
 import { compactionRefused } from '../../store/refusals.ts';
-import { type Appended, AppendWrite, endOf } from './append-write.ts';
+import { AppendWrite, endOf } from './append-write.ts';
 import type { Database } from './database.ts';
 import { LiveFeed } from './live-feed.ts';
 import { EventIterator, eventsAt, readAppends } from './log-reader.ts';
@@ -42,18 +42,19 @@ export class SqliteEventStore implements EventStore {
     this.#feed = new LiveFeed(database, queue);
   }
 
-  async append(
+  append(
     stream: StreamRef,
     expected: number | 'end',
     events: readonly NewEvent[],
     options: AppendOptions = noOptions,
   ): Promise<AppendReceipt> {
-    const admitted = this.#admission.append({ stream, expected, events, options });
-    const single = this.#isSingle(admitted);
-    const write = new AppendWrite(admitted, { single, committed: this.#committed });
-    const { sequence, isNew } = await this.#queue.write(write);
-    if (isNew && this.#feed.hasListeners(stream)) this.#publish(admitted, sequence);
-    return { sequence };
+    try {
+      const admitted = this.#admission.append({ stream, expected, events, options });
+      const single = this.#isSingle(admitted);
+      return this.#queue.write(new AppendWrite(admitted, { single, ...this.#listeners }));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   read(stream: StreamRef, options: ReadOptions = {}): AsyncIterable<EventEnvelope> {
@@ -113,12 +114,19 @@ export class SqliteEventStore implements EventStore {
     return true;
   }
 
-  readonly #committed = (write: AppendWrite, result: Appended): void => {
+  readonly #listeners = {
+    committed: (write: AppendWrite): void => this.#committed(write),
+    durable: ({ append }: AppendWrite, { sequence }: AppendReceipt): void => {
+      if (this.#feed.hasListeners(append.stream)) this.#publish(append, sequence);
+    },
+  };
+
+  #committed(write: AppendWrite): void {
     const { stream, fence } = write.append;
-    if (!result.isNew || write.single || write.runId === null) return;
+    if (write.single || write.runId === null) return;
     this.#database.runIds.set(`${stream.namespace}/${stream.streamId}`, write.runId);
     if (fence !== null) this.#fences.set(write.runId, fence);
-  };
+  }
 
   #publish({ stream, events }: AdmittedAppend, sequence: number): void {
     const before = sequence - events.length;

@@ -25,8 +25,10 @@ export interface Write<T> {
   readonly bytes: number;
   /** Throws an error of the library to be refused. */
   apply(database: Database): T;
-  /** Called after the commit, before the acknowledgement. */
+  /** Called after the commit, before it is durable. */
   committed?(result: T): void;
+  /** Called once it is durable, before the acknowledgement. */
+  durable?(result: T): void;
 }
 
 /** What the driver has done for this storage since it was made. */
@@ -235,8 +237,12 @@ export class WriteQueue {
 
   #acknowledge(applied: readonly Applied[]): void {
     for (const { waiting, result, refusal } of applied) {
-      if (refusal === null) waiting.resolve(result);
-      else waiting.reject(refusal);
+      if (refusal !== null) {
+        waiting.reject(refusal);
+        continue;
+      }
+      waiting.write.durable?.(result);
+      waiting.resolve(result);
     }
     this.#truncateWhenIdle();
     this.#settleIdle();
