@@ -36,6 +36,16 @@ export {
 // The planner
 export { type RandomFlowOptions, randomChoices, randomFlow } from './testing/random-flow.ts';
 export { createSeededRandom, type SeededRandom } from './testing/seeded-random.ts';
+// The simulation of the executor
+export type { CrashPoint, FaultBudget } from './testing/sim-faults.ts';
+export {
+  type SimulationForm,
+  type SimulationOptions,
+  simulationOptions,
+} from './testing/sim-options.ts';
+export type { SimProcess } from './testing/sim-process.ts';
+export { runSimulation, type SimulationReport, simulateSeed } from './testing/sim-run.ts';
+export type { SimulationSeams } from './testing/sim-world.ts';
 export { simulate } from './testing/simulate-flow.ts';
 export {
   assertSnapshotStoreConformance,

@@ -16,6 +16,9 @@ import type { ExecutorSettings } from './options.ts';
 import { childRunId } from './run-names.ts';
 import { startRun } from './start-run.ts';
 
+/** How often an owner that is busy otherwise looks at its paused children. */
+const LOOK_MS = 1_000;
+
 /** The parent of child runs, as far as it concerns them. */
 export interface ParentRun {
   /** What its cancel says, once it was asked for. */
@@ -28,6 +31,7 @@ export class ChildRuns {
   readonly #settings: ExecutorSettings;
   readonly #parent: ParentRun;
   readonly #live = new Map<string, GraphExecutor>();
+  #lookedAtMs = 0;
 
   constructor(settings: ExecutorSettings, parent: ParentRun) {
     this.#settings = settings;
@@ -88,12 +92,24 @@ export class ChildRuns {
     for (const executor of this.#live.values()) void executor.shutdown();
   }
 
+  /**
+   * When paused children are looked at next (ms since the epoch); null while none is paused. What
+   * others write to a child's stream tells its parent nothing.
+   */
+  nextLookMs(fold: RunFold): number | null {
+    for (const { pause } of fold.positions.with('paused')) {
+      if (pause?.request.kind === 'child') return this.#lookedAtMs + LOOK_MS;
+    }
+    return null;
+  }
+
   /** Paused positions whose child can go on: the one kind of pause that a host re-opens. */
   async ready(fold: RunFold): Promise<readonly string[]> {
     const { clock, storage } = this.#settings;
     const paused = [...fold.positions.with('paused')]
       .filter(({ pause }) => pause?.request.kind === 'child')
       .map(({ position }) => ({ position, runId: this.idOf(position) }));
+    this.#lookedAtMs = clock.now();
     if (paused.length === 0) return [];
     const due = (await storage.runIndex.due(isoTime(clock.now()))).map(({ runId }) => runId);
     const ready: string[] = [];

@@ -12,7 +12,6 @@ import type { WaitEndings } from '../attempt/binding.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { MerkleDigest } from '../base/digest.ts';
 import { isHoldfastError } from '../base/errors.ts';
-import type { Timer } from '../base/ports.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
@@ -35,6 +34,7 @@ import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem, LookItem, type TurnItem, writeItems } from './turn-item.ts';
+import { WakeTimer } from './wake-timer.ts';
 
 /** A turn stops taking more when its batch has this share of the storage's limit. */
 const BATCH_FILL = 0.5;
@@ -66,7 +66,7 @@ export class Driver {
   #scheduled = false;
   /** The greatest sequence that the store has told of. */
   #seen = 0;
-  #wake: Timer | null = null;
+  readonly #wake: WakeTimer;
 
   constructor(settings: ExecutorSettings) {
     this.#settings = settings;
@@ -77,6 +77,7 @@ export class Driver {
       maxDispatches,
     };
     this.#live = new LiveAttempts(clock);
+    this.#wake = new WakeTimer(clock, () => this.#schedule());
     this.#cancel = new CancelPlan({
       live: this.#live,
       wake: () => this.#schedule(),
@@ -233,6 +234,7 @@ export class Driver {
     for (;;) {
       // Waiting for what is there already would cost each turn a round of the task queue.
       const log = this.#readyLog() ?? (await this.#beginLog());
+      if (this.#mustLookAtChildren(log.machine.fold)) await this.#openChildren(log.machine.fold);
       const batch = log.begin();
       const turn = this.#write(batch, items);
       if (turn.end !== null) await this.#writeEnd(batch, turn.end);
@@ -265,7 +267,7 @@ export class Driver {
       this.#index.committed();
       return true;
     } catch (error) {
-      if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw ownershipError(error);
+      if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw error;
       await log.reload();
       this.#othersWrote(log);
       return false;
@@ -339,8 +341,23 @@ export class Driver {
         if (this.#isBehind && !this.#turning) this.#schedule();
       }),
     );
-    const ready = await this.children.ready(log.machine.fold);
-    drive.toResume = [...new Set([...drive.toResume, ...ready])];
+    await this.#openChildren(log.machine.fold);
+  }
+
+  #nextLookMs(fold: RunFold): number | null {
+    return this.#attempts.hasChildren ? this.children.nextLookMs(fold) : null;
+  }
+
+  #mustLookAtChildren(fold: RunFold): boolean {
+    const nextMs = this.#drive === null ? null : this.#nextLookMs(fold);
+    return nextMs !== null && nextMs <= this.#settings.clock.now();
+  }
+
+  /** Re-opens the positions whose child can go on. */
+  async #openChildren(fold: RunFold): Promise<void> {
+    const ready = this.#attempts.hasChildren ? await this.children.ready(fold) : [];
+    const drive = this.#drive;
+    if (drive !== null) drive.deferred = [...new Set([...drive.deferred, ...ready])];
   }
 
   /** Writes what the turn holds; `failure` is why graph code could not go on, if it could not. */
@@ -412,7 +429,7 @@ export class Driver {
       case 'again':
         return true;
       case 'stay':
-        this.#wakeAt(next.wakeAtMs);
+        this.#wake.at(next.wakeAtMs, this.#nextLookMs(fold));
         return false;
       case 'ended':
         return this.#resolveEnded(drive, fold);
@@ -432,14 +449,6 @@ export class Driver {
     const { stream, storage } = this.#settings;
     if (fold.end !== null) drive.resolve(await resultOf(fold.end, stream, storage));
     return false;
-  }
-
-  #wakeAt(ms: number | null): void {
-    this.#wake?.cancel();
-    this.#wake = null;
-    if (ms === null) return;
-    const { clock } = this.#settings;
-    this.#wake = clock.after(Math.max(0, ms - clock.now()), () => this.#schedule());
   }
 
   #halt(drive: Drive): void {
@@ -476,7 +485,7 @@ export class Driver {
 
   #endDrive(): void {
     this.#drive = null;
-    this.#wakeAt(null);
+    this.#wake.cancel();
     for (const attempt of this.#live.all()) {
       attempt.abandon();
       this.#live.remove(attempt);
@@ -487,10 +496,4 @@ export class Driver {
     if (this.#log !== null) return this.#log.machine.fold;
     throw new GraphExecutionError('OWNERSHIP_LOST', 'The executor has let go of this run.');
   }
-}
-
-/** A stale fence means what a lost race means: another owner has taken the run. */
-function ownershipError(error: unknown): unknown {
-  if (!isHoldfastError(error, 'STALE_FENCE')) return error;
-  return new GraphExecutionError('OWNERSHIP_LOST', error.message, {}, error);
 }

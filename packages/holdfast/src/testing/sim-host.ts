@@ -24,6 +24,7 @@ export class SimHosts {
   readonly #driving = new Map<SimProcess, GraphExecutor>();
   #halts: number;
   #shutdowns: number;
+  #changes = 0;
 
   constructor(world: SimWorld) {
     this.#world = world;
@@ -40,10 +41,17 @@ export class SimHosts {
   }
 
   drives(process: SimProcess, executor: GraphExecutor): void {
+    this.#changes += 1;
     this.#driving.set(process, executor);
   }
 
+  /** How often a process has begun or stopped to drive. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   rests(process: SimProcess): void {
+    this.#changes += 1;
     this.#driving.delete(process);
   }
 
@@ -195,8 +203,8 @@ class HostLife {
       const row = await this.#storage.runIndex.get(ROOT_RUN_ID);
       const due = await this.#storage.runIndex.due(now);
       if (row?.status !== 'paused' && (row?.wakeAt ?? now) <= now) return;
-      // A child that is due is driven by its parent.
-      if (due.some(({ runId }) => runId.startsWith(ROOT_RUN_ID))) return;
+      // A child that is due is driven by its parent, unless that has failed and left it behind.
+      if (due.some(({ runId }) => world.record.isHeld(runId))) return;
       const soonestMs =
         row?.wakeAt == null ? POLL_MS : millisecondsOf(row.wakeAt) - Date.parse(now);
       await process.sleep(Math.max(1, Math.min(POLL_MS, soonestMs)));

@@ -30,6 +30,7 @@ export interface SimulationOptions extends FaultBudget {
 /** The options that a seed stands for. */
 export function simulationOptions(seed: number): SimulationOptions {
   const random = createSeededRandom(seed).fork('options');
+  const leases = random.chance(0.2);
   return {
     seed,
     form: random.pick(['dag', 'script', 'script', 'flow'] as const),
@@ -38,8 +39,8 @@ export function simulationOptions(seed: number): SimulationOptions {
     smallBatches: random.chance(0.25),
     snapshotTailEvents: random.pick([3, 8, 20, 1_000]),
     maxIdleMs: random.pick([null, null, 0, 500, 30_000]),
-    owners: random.chance(0.25) ? 2 : 1,
-    leases: random.chance(0.2),
+    owners: random.chance(leases ? 0.6 : 0.25) ? 2 : 1,
+    leases,
     desk: random.chance(0.5),
     halts: upTo(random, 0.2, 2),
     shutdowns: upTo(random, 0.2, 2),
@@ -48,7 +49,8 @@ export function simulationOptions(seed: number): SimulationOptions {
     ioErrors: upTo(random, 0.5, 12),
     crashes: upTo(random, 0.7, 6),
     crashAt: null,
-    freezes: upTo(random, 0.1, 2),
+    // Only who stands still for longer than its lease meets the owner after it.
+    freezes: upTo(random, leases ? 0.6 : 0.1, 2),
   };
 }
 

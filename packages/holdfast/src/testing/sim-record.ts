@@ -6,6 +6,7 @@ import type { MemoryBacking, MemoryStream } from '../adapters/memory/backing.ts'
 import { canonicalText, MerkleDigest } from '../base/digest.ts';
 import { errorText } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { childRunId, isChildRunId } from '../executor/run-names.ts';
 import type { GraphEvent } from '../graph/graph-type.ts';
 import { eventCatalog, isEventType } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
@@ -54,6 +55,18 @@ export class SimRecord {
     return this.#runs.get(runId)?.events ?? [];
   }
 
+  /** Whether a run is a root, or the child that an open position of a run like it stands for. */
+  isHeld(runId: string): boolean {
+    if (!isChildRunId(runId)) return true;
+    const parentId = runId.slice(0, runId.lastIndexOf('.'));
+    const parent = this.referee(parentId);
+    if (parent === undefined || parent.end !== null || !this.isHeld(parentId)) return false;
+    return [...parent.positions.values()].some(
+      ({ position, status }) =>
+        status !== 'settled' && childRunId(parentId, position, hashText) === runId,
+    );
+  }
+
   /** Takes in what was appended since the last look; true when something was. Throws `SimViolation`. */
   observe(): boolean {
     let grown = false;
@@ -66,6 +79,19 @@ export class SimRecord {
       this.#checkSnapshot(run, stream);
     }
     return grown;
+  }
+
+  /** A run that has completed or was cancelled has left no child behind. */
+  checkChildren(): void {
+    for (const run of this.all()) {
+      const outcome = run.end?.['outcome'];
+      if (outcome !== 'complete' && outcome !== 'cancelled') continue;
+      for (const { position } of run.positions.values()) {
+        const child = this.referee(childRunId(run.runId, position, hashText));
+        if (child === undefined || child.end !== null) continue;
+        throw new SimViolation(`run ${run.runId} is ${outcome}, its child ${child.runId} is not`);
+      }
+    }
   }
 
   /** Folds every stream again, from its beginning and from each snapshot that is kept. */

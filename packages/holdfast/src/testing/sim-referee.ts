@@ -29,6 +29,8 @@ export class SimReferee {
   #sequence = 0;
   #decidedAt = 0;
   #cancelled = false;
+  /** Whether some attempt has failed: the graph may want to end then. */
+  #failed = false;
   #end: JsonObject | null = null;
 
   constructor(options: RefereeOptions) {
@@ -67,6 +69,35 @@ export class SimReferee {
 
   with(status: SimPosition['status']): readonly SimPosition[] {
     return [...this.positions.values()].filter((position) => position.status === status);
+  }
+
+  /** What the run's owner could do at `now` and has not done, or null. */
+  undone(now: string): string | null {
+    if (this.#end !== null) return null;
+    for (const position of this.positions.values()) {
+      const what = this.#undoneAt(position, now);
+      if (what !== null) return `${position.position} ${what}`;
+    }
+    return null;
+  }
+
+  #undoneAt(position: SimPosition, now: string): string | null {
+    const { status, pause, dueAt, notBefore } = position;
+    const isChild = this.planOf(position.nodeId)?.kind === 'child';
+    if (status === 'settled' || isChild) return null;
+    if (this.#cancelled && !isUndo(position)) return 'is open though the run is cancelled';
+    const hasSlot = this.with('running').length < this.#options.maxConcurrentAttempts;
+    if (status === 'queued') {
+      const isDue = notBefore === null || notBefore <= now;
+      return isDue && hasSlot && !this.#failed ? 'is due and does not start' : null;
+    }
+    if (status !== 'paused' || pause === null) return null;
+    if (pause.allowed) return hasSlot ? 'is allowed to go on and does not' : null;
+    if (dueAt !== null && dueAt <= now) return 'waits beyond its deadline';
+    const hasSignal = [...this.#signals.values()].some(
+      ({ name, consumed }) => !consumed && name === pause.request['name'],
+    );
+    return pause.kind === 'signal' && hasSignal ? 'waits for a signal that is there' : null;
   }
 
   /** Takes in one append. Throws a `SimViolation` that names the rule. */
@@ -210,6 +241,7 @@ export class SimReferee {
     if (evidence.get(position.position)?.type === 'graph:attempt-reconciled') {
       for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
     }
+    this.#failed ||= event.type === 'graph:node-failed';
     position.status = 'settled';
     position.abandoned = isAbandoned;
     position.pause = null;

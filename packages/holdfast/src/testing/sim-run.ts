@@ -3,6 +3,7 @@ import { errorText } from '../base/errors.ts';
 import { hostRun, SimHosts } from './sim-host.ts';
 import { type SimulationOptions, simulationOptions } from './sim-options.ts';
 import { SimPeople } from './sim-people.ts';
+import { SimWatch } from './sim-watch.ts';
 import { ROOT_RUN_ID, type SimulationSeams, SimWorld } from './sim-world.ts';
 
 export interface SimulationReport {
@@ -71,8 +72,10 @@ async function play(world: SimWorld): Promise<void> {
   for (const actor of actors) {
     actor.catch((error: unknown) => world.violate(`an actor failed: ${stackOf(error)}`));
   }
+  const watch = new SimWatch(world, hosts);
   for (let steps = 0; !world.isOver; steps += 1) {
     const going = await step(world);
+    watch.look();
     const quietMs = world.clock.now() - world.lastAppendMs;
     if (!going) world.violate('nothing will ever happen again, and the run has not ended');
     else if (quietMs > QUIET_LIMIT_MS) {
@@ -97,6 +100,7 @@ async function step(world: SimWorld): Promise<boolean> {
 async function verify(world: SimWorld): Promise<void> {
   world.killAll();
   world.check(() => world.record.checkFolds());
+  world.check(() => world.record.checkChildren());
   const before = world.record.events(ROOT_RUN_ID).length;
   const process = world.spawn('verifier');
   const told = world.executor(process, world.truth).then((executor) => executor.run());
