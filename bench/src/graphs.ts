@@ -13,12 +13,15 @@ import {
   flowGraphType,
   flowNodes,
   type JsonValue,
+  localPlan,
   type NodeBindings,
+  type ResolvedPlanSnapshot,
 } from 'holdfast';
 
 /** A graph and the code of its nodes; the code is called anew for every run. */
 export interface BenchGraph {
   readonly graph: AnyCompiledGraph;
+  readonly plan: ResolvedPlanSnapshot;
   readonly nodes: (onStep: () => void) => NodeBindings;
 }
 
@@ -41,8 +44,10 @@ function dag(id: string, names: readonly string[], edges: DagDefinition['edges']
     nodes: names.map((name) => ({ id: name, data: { kind: 'required', key: null } })),
     edges,
   };
+  const graph = compileGraph(dagGraphType, definition) as unknown as AnyCompiledGraph;
   return {
-    graph: compileGraph(dagGraphType, definition) as unknown as AnyCompiledGraph,
+    graph,
+    plan: localPlan(graph),
     nodes: (onStep) => {
       let step = 0;
       const node = dataNode(() => {
@@ -93,8 +98,10 @@ export function loop(iterations: number): BenchGraph {
       { id: 'e3', source: 'loop', target: 'end', sourceHandle: 'done' },
     ],
   };
+  const graph = compileGraph(flowGraphType, flowDefinition(flow)) as unknown as AnyCompiledGraph;
   return {
-    graph: compileGraph(flowGraphType, flowDefinition(flow)) as unknown as AnyCompiledGraph,
+    graph,
+    plan: localPlan(graph),
     nodes: (onStep) => {
       let step = 0;
       const body = (): JsonValue => {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import {
   createGraphExecutor,
   defaultStoragePolicy,
+  persistRunDefinition,
   type RunStorage,
   type RunStoragePolicy,
-  startRun,
 } from 'holdfast';
 import { createLocalRunStorage, type LocalRunStorage } from 'holdfast/storage/local';
 import type { BenchGraph } from './graphs.ts';
@@ -31,13 +31,18 @@ export function openLocal(directory: string): LocalRunStorage {
   return createLocalRunStorage({ directory, namespace: NAMESPACE, policy });
 }
 
-/** Stores a run, so that only its steps are left to do. */
+/** Stores a run, so that only its steps are left to do. All runs of a graph have one plan. */
 export async function store(
   storage: RunStorage,
-  { graph }: BenchGraph,
+  { graph, plan }: BenchGraph,
   runId: string,
 ): Promise<void> {
-  await startRun(storage, { runId, graph, input: null });
+  await persistRunDefinition(storage, {
+    runId,
+    graphDefinition: graph.definition,
+    resolvedPlan: plan,
+    resolvedInputs: null,
+  });
 }
 
 /** Runs a stored run to its end. Throws when it does not complete. */

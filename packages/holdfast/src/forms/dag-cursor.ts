@@ -5,7 +5,7 @@
  * Invariants: `missing[i]` is the number of predecessors of i that are not satisfied; a worker is
  * ready when it is pending and misses none; the counters agree with the states.
  */
-import { type JsonValue, sealJson } from '../base/json.ts';
+import { type JsonValue, sealJson, setOwn } from '../base/json.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { GraphCursor, GraphEvent } from '../graph/graph-type.ts';
 import { pauseOf } from './dag-decide.ts';
@@ -70,9 +70,9 @@ export class DagCursor implements GraphCursor<DagState> {
   }
 
   state(): DagState {
-    return {
-      nodes: Object.fromEntries(this.#plan.nodes.map(({ id, index }) => [id, this.#at(index)])),
-    };
+    const nodes: Record<string, DagNodeState> = {};
+    for (const { id, index } of this.#plan.nodes) setOwn(nodes, id, this.#at(index));
+    return sealJson({ nodes: sealJson(nodes) });
   }
 
   save(): JsonValue {

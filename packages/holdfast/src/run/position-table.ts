@@ -2,6 +2,7 @@
  * Open positions in dispatch order, indexed by status so that a turn never walks what it does not
  * touch, and the names of those that have settled.
  */
+import { sealJson } from '../base/json.ts';
 import type { IsoTime } from '../base/time.ts';
 import type { PositionRecord, PositionStatus } from './position-record.ts';
 
@@ -76,7 +77,7 @@ export class PositionTable {
   }
 
   settled(): readonly string[] {
-    return [...this.#settled];
+    return sealJson([...this.#settled]);
   }
 }
 
