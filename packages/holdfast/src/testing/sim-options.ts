@@ -31,6 +31,26 @@ export interface SimulationOptions extends FaultBudget {
 export function simulationOptions(seed: number): SimulationOptions {
   const random = createSeededRandom(seed).fork('options');
   const leases = random.chance(0.2);
+  const options = eventfulOptions(random, seed, leases);
+  if (!random.chance(CALM_CHANCE)) return options;
+  const cancelAtMs = random.chance(0.5) ? random.integer(0, 60_000) : null;
+  return { ...options, ...CALM, cancelAtMs };
+}
+
+/** In these nothing goes wrong by itself: there everything has to happen in time. */
+const CALM_CHANCE = 0.2;
+const CALM = {
+  owners: 1,
+  desk: true,
+  halts: 0,
+  shutdowns: 0,
+  latencyMs: 0,
+  ioErrors: 0,
+  crashes: 0,
+  freezes: 0,
+} as const;
+
+function eventfulOptions(random: SeededRandom, seed: number, leases: boolean): SimulationOptions {
   return {
     seed,
     form: random.pick(['dag', 'script', 'script', 'flow'] as const),

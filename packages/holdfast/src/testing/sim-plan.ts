@@ -211,7 +211,7 @@ function planNode(random: SeededRandom, request: PlanRequest): NodePlan {
 }
 
 function planWork(random: SeededRandom): WorkPlan {
-  const workMs = random.pick([0, 0, 1, 10, 300, 8_000]);
+  const workMs = random.pick([0, 0, 1, 10, 300, 8_000, 90_000]);
   const steps = workMs > 0 && random.chance(0.3) ? planSteps(random) : [];
   const timeoutMs = random.chance(0.15) ? random.pick([5, 1_000, 9_000]) : null;
   return {

@@ -35,6 +35,8 @@ export interface SimPosition {
   pause: SimPause | null;
   dueAt: string | null;
   abandoned: boolean;
+  /** The writer of its last start or resume. */
+  owner: string | null;
 }
 
 /** A position as its dispatch leaves it. */
@@ -53,6 +55,7 @@ export function dispatchedPosition(payload: JsonObject): SimPosition {
     pause: null,
     dueAt: null,
     abandoned: false,
+    owner: null,
   };
 }
 

@@ -26,6 +26,8 @@ export class SimReferee {
   readonly #steps = new Map<string, Map<string, SimStep>>();
   readonly #signals = new Map<string, { readonly name: string; consumed: boolean }>();
   readonly #answered = new Set<string>();
+  /** Who wrote the append at hand. */
+  #writer: string | null = null;
   #sequence = 0;
   #decidedAt = 0;
   #cancelled = false;
@@ -103,6 +105,7 @@ export class SimReferee {
   /** Takes in one append. Throws a `SimViolation` that names the rule. */
   read(append: readonly EventEnvelope[]): void {
     const evidence: Evidence = new Map();
+    this.#writer = append[0]?.causationId ?? null;
     for (const event of append) {
       if (event.sequence !== this.#sequence + 1) {
         this.#violate(event, `sequence ${event.sequence} follows ${this.#sequence}`);
@@ -170,6 +173,7 @@ export class SimReferee {
     if (this.#cancelled && !isUndo(position) && !isRest) {
       this.#violate(event, 'the run was cancelled');
     }
+    this.#refuseForeign(event);
     this.#decidedAt = decidedAt;
     this.positions.set(position.position, position);
   }
@@ -182,7 +186,9 @@ export class SimReferee {
     if (position.notBefore !== null && event.timestamp < position.notBefore) {
       this.#violate(event, `it is due at ${position.notBefore}, now is ${event.timestamp}`);
     }
+    this.#refuseForeign(event);
     position.status = 'running';
+    position.owner = this.#writer;
     position.launches += 1;
     position.retrySafe = payload['retrySafe'] === true;
   }
@@ -206,9 +212,16 @@ export class SimReferee {
       this.#violate(event, 'the run was cancelled');
     }
     position.status = 'running';
+    position.owner = this.#writer;
     position.launches += 1;
     position.pause = null;
     for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
+  }
+
+  /** While another owner's attempts are in flight nothing new is decided or started. */
+  #refuseForeign(event: EventEnvelope): void {
+    const foreign = this.with('running').find(({ owner }) => owner !== this.#writer);
+    if (foreign !== undefined) this.#violate(event, `${foreign.position} is another owner's`);
   }
 
   /** Whether the plan, not what was recorded of it, lets a crash repeat this attempt. */
