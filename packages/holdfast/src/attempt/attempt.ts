@@ -242,6 +242,6 @@ function resultInvalid(record: PositionRecord, error: unknown): AttemptOutcome {
 }
 
 function tooLarge(record: PositionRecord, what: string, maxBytes: number): AttemptOutcome {
-  const text = `The ${what} of ${record.nodeId} is larger than the ${maxBytes} bytes an event holds.`;
+  const text = `The ${what} of ${record.nodeId} is over the ${maxBytes} bytes that an event holds.`;
   return failed('RESULT_TOO_LARGE', text, false);
 }

@@ -269,7 +269,7 @@ const graph = {
 const flow = {
   FLOW_NODE_FAILED: {
     meaning: 'A node of a flow failed for good and no edge leaves its `error` output.',
-    next: 'Read the failure of the node named; fix it, give it retries, or connect its error output.',
+    next: 'Read the failure of the node named; fix it, give it retries, or connect an error edge.',
   },
   FLOW_REJECTED: {
     meaning: 'A flow ended by a no that leads nowhere, or in the middle of a loop.',
@@ -281,7 +281,7 @@ const flow = {
   },
   INVALID_FLOW_SHAPE: {
     meaning: 'A part of a flow is missing or has the wrong type.',
-    next: 'Give the flow a list of nodes {id, type, config} and a list of edges {id, source, target}.',
+    next: 'Give the flow nodes {id, type, config} and edges {id, source, target} as lists.',
   },
   UNKNOWN_NODE_TYPE: {
     meaning: 'A node has a type that the catalogue does not hold.',

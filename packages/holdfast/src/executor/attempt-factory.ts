@@ -1,4 +1,4 @@
-/** Makes attempts of this executor's positions: the binding, the host behind the context, limits. */
+/** Makes attempts of this executor's positions: binding, host behind the context, limits. */
 import { Attempt, type AttemptSetting } from '../attempt/attempt.ts';
 import type { ChildRun, NodeBinding, PauseAttempt } from '../attempt/binding.ts';
 import { AttemptContext, type AttemptHost, type RecordedStep } from '../attempt/context.ts';

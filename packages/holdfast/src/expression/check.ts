@@ -189,7 +189,8 @@ class Checker {
         : knownFields(this.#scope, ofVariable);
     if (fields === undefined || fields.includes(key)) return;
     const owner = ofNode ? 'A node' : `The variable ${ofVariable}`;
-    const reason = `${owner} has no field ${quoted(key)}; it has ${fields.length === 0 ? 'none here' : fields.join(', ')}`;
+    const known = fields.length === 0 ? 'none here' : fields.join(', ');
+    const reason = `${owner} has no field ${quoted(key)}; it has ${known}`;
     this.#problem('EXPRESSION_UNKNOWN_NAME', node, reason);
   }
 

@@ -63,7 +63,7 @@ export class PositionTable {
     }
   }
 
-  /** The earliest moment, `after` the one given, at which a delay or a deadline is over, or null. */
+  /** The earliest moment, `after` the one given, at which a delay or deadline is over, or null. */
   nextDue(after: IsoTime | null = null): IsoTime | null {
     let earliest: IsoTime | null = null;
     for (const position of this.#timed) {

@@ -1,4 +1,4 @@
-/** Seed 000 through public doors: what is recorded, what runs again, and what waits for a person. */
+/** Seed 000 through public doors: what is recorded, what runs again, what waits for a person. */
 import { dataNode, NodeFailure, waitNode } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { gate, worldOf } from './world.ts';
@@ -48,7 +48,7 @@ describe('after a process stopped', () => {
     ]);
   });
 
-  test('an uncertain attempt pauses with reconcile-attempt and its code is not called', async () => {
+  test('an uncertain attempt pauses with reconcile-attempt, its code not called', async () => {
     const { world, runs } = await leaveInFlight(false);
     const result = await (await world.open()).resume('dag/a/1');
     expect(result).toMatchObject({
@@ -221,7 +221,7 @@ describe('while a run is driven', () => {
 });
 
 describe('answers, signals, cancel', () => {
-  test('B22: an answer with an unknown or used pause id is refused with both ids named', async () => {
+  test('B22: an answer to an unknown or used pause is refused with both ids named', async () => {
     const world = await worldOf({ a: waitNode({ kind: 'approval', prompt: 'ok?' }) });
     const executor = await world.open();
     const paused = await executor.run();

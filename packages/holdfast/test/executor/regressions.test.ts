@@ -6,7 +6,7 @@ import { dagOf, gate, RUN, worldOf } from './world.ts';
 
 const LATER = '2100-01-01T00:00:00.000Z';
 
-test('a run that an outside signal has marked due is no longer due once it was driven', async () => {
+test('a run that an outside signal has marked due is not due once it was driven', async () => {
   const world = await worldOf({ a: waitNode({ kind: 'approval', prompt: 'Go on?' }) });
   const owner = await world.open();
   await owner.run();
@@ -86,7 +86,7 @@ test('attempts that are re-opened keep to the cap too', async () => {
   expect(most).toBe(1);
 });
 
-test('B122: a cancel that arrives in the middle of a turn is not left to the next one', async () => {
+test('B122: a cancel that comes in the middle of a turn is not left to the next', async () => {
   const world = await worldOf({
     a: dataNode((_input, { signal }) => {
       return new Promise((_resolve, reject) => {
@@ -114,7 +114,7 @@ test('B122: a cancel that arrives in the middle of a turn is not left to the nex
   expect(await owner.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
 }, 5_000);
 
-test('what an answer has allowed is not forgotten by an owner that is shut down at once', async () => {
+test('what an answer allowed is not forgotten by an owner that shuts down at once', async () => {
   const ask = { decideAction: () => ({ kind: 'wait' as const, reason: 'May it?', request: {} }) };
   const world = await worldOf({ a: dataNode(() => 1, ask) });
   const owner = await world.open();
@@ -163,7 +163,7 @@ test('an event that the record refuses is never written', async () => {
   expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
 });
 
-test('a step of an attempt that a person says has failed runs again in the policy retry', async () => {
+test('a step of an attempt that a person calls failed runs again in the retry', async () => {
   const started = gate();
   let pays = 0;
   const nodes = {

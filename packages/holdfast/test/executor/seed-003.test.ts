@@ -3,7 +3,7 @@ import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { expect, test } from 'vitest';
 import { draftReview } from './draft-review.ts';
 
-test('the graph type of seed 003 runs draft, then review, then completes; again it says the same', async () => {
+test('the graph type of seed 003 drafts, reviews, completes, and says so again', async () => {
   const storage = createMemoryRunStorage({ namespace: 'test' });
   const ran: string[] = [];
   const node = (name: string) =>
@@ -36,7 +36,7 @@ test('the graph type of seed 003 runs draft, then review, then completes; again 
   `);
 });
 
-test('a run that has ended says so without asking the graph, whose code may have changed', async () => {
+test('an ended run says so without asking the graph, whose code may have changed', async () => {
   const storage = createMemoryRunStorage({ namespace: 'test' });
   const nodes = { draft: dataNode(() => 1), review: dataNode(() => 2) };
   await startRun(storage, { runId: 'r1', graph: draftReview, input: null });

@@ -103,7 +103,7 @@ test('an uncertain step reconciled as failed throws its code inside the body', a
   expect(await executor.run()).toMatchObject({ output: { nodes: { a: { caught: 'DECLINED' } } } });
 });
 
-test('a policy retry is given the steps that were recorded, and runs the failed one again', async () => {
+test('a policy retry is given the recorded steps and runs the failed one again', async () => {
   const calls: string[] = [];
   const node = dataNode(
     async (_input, context) => {

@@ -52,7 +52,7 @@ const identity = {
 } as const;
 
 describe('definitions', () => {
-  test('a flow file becomes a definition; where a node stands on the canvas is no part of it', () => {
+  test('a flow file becomes a definition; a place on the canvas is no part of it', () => {
     expect(
       flowDefinition({
         id: 'f',

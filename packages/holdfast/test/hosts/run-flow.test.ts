@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('defineFlow', () => {
-  test('gives the JSON of a valid flow, with a trigger before the nodes that nothing leads to', () => {
+  test('gives the JSON of a valid flow, with a trigger before its first nodes', () => {
     const { flow } = defineFlow({
       id: 'f',
       nodes: {

@@ -94,7 +94,7 @@ export function defineFlow<const Nodes extends CodeNodes>(
       'FLOW_INVALID',
       bad === undefined
         ? `Flow ${source.id} has no nodes.`
-        : `Node id ${JSON.stringify(bad)} cannot be used in code: it is "${TRIGGER_ID}" or holds a dot.`,
+        : `Node id ${JSON.stringify(bad)} is refused: it is "${TRIGGER_ID}" or holds a dot.`,
       { flow: source.id },
     );
   }
