@@ -86,8 +86,7 @@ export function checkFlowGraph(graph: FlowGraph): void {
   throw new GraphValidationError('Invalid flow.', errors.map(definitionIssue));
 }
 
-const DATA_PATH =
-  /^(\/(?:nodes|edges)\/\d+)(\/(?:type|config|sourceHandle|targetHandle)\b)/;
+const DATA_PATH = /^(\/(?:nodes|edges)\/\d+)(\/(?:type|config|sourceHandle|targetHandle)\b)/;
 
 function definitionIssue({ code, path, message }: FlowIssue): GraphIssue {
   return { code, path: path.replace(DATA_PATH, '$1/data$2'), message };
