@@ -14,6 +14,7 @@ import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machin
 import { hashText } from '../store/host-hash.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
 import type { RunPlan } from './sim-plan.ts';
+import type { SimPosition } from './sim-position.ts';
 import { SimReferee, SimViolation } from './sim-referee.ts';
 import type { SimTrace } from './sim-trace.ts';
 
@@ -57,14 +58,31 @@ export class SimRecord {
 
   /** Whether a run is a root, or the child that an open position of a run like it stands for. */
   isHeld(runId: string): boolean {
+    return !isChildRunId(runId) || this.#holder(runId) !== null;
+  }
+
+  /** Whether a run is driven, or could be: no run above it lacks the slot that this takes. */
+  hasRoom(runId: string): boolean {
     if (!isChildRunId(runId)) return true;
+    const holder = this.#holder(runId);
+    if (holder === null) return false;
+    const { parent, position } = holder;
+    const inFlight = parent.with('running').length;
+    const isFree = inFlight < this.#options.maxConcurrentAttempts;
+    return (position.status === 'running' || isFree) && this.hasRoom(parent.runId);
+  }
+
+  #holder(runId: string): { readonly parent: SimReferee; readonly position: SimPosition } | null {
     const parentId = runId.slice(0, runId.lastIndexOf('.'));
     const parent = this.referee(parentId);
-    if (parent === undefined || parent.end !== null || !this.isHeld(parentId)) return false;
-    return [...parent.positions.values()].some(
-      ({ position, status }) =>
-        status !== 'settled' && childRunId(parentId, position, hashText) === runId,
-    );
+    if (parent === undefined || parent.end !== null || !this.isHeld(parentId)) return null;
+    for (const position of parent.positions.values()) {
+      const isOpen = position.status !== 'settled';
+      if (isOpen && childRunId(parentId, position.position, hashText) === runId) {
+        return { parent, position };
+      }
+    }
+    return null;
   }
 
   /** Takes in what was appended since the last look; true when something was. Throws `SimViolation`. */

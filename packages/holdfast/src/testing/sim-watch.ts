@@ -45,7 +45,7 @@ export class SimWatch {
     if (this.#hosts.current() === null) return null;
     const now = isoTime(this.#world.clock.now());
     for (const run of this.#world.record.all()) {
-      const what = this.#world.record.isHeld(run.runId) ? run.undone(now) : null;
+      const what = this.#world.record.hasRoom(run.runId) ? run.undone(now) : null;
       if (what !== null) return `${run.runId} ${what}`;
     }
     return null;
