@@ -1,7 +1,6 @@
 /** Timing a run between two measurements of the raw limit, several times over. */
-import { join } from 'node:path';
 import { mean, median, percentile } from './numbers.ts';
-import { RawLimit } from './raw-limit.ts';
+import { measureRawLimit } from './raw-limit.ts';
 import type { Measurement } from './workload.ts';
 
 /** What one timed run of a workload has come to. */
@@ -49,15 +48,13 @@ export interface AlternateOptions {
  */
 export async function alternate(options: AlternateOptions): Promise<Measurement> {
   const { directory, steps, repeats, run } = options;
-  const raw = new RawLimit(join(directory, 'raw'));
   const cold = await run(0);
-  const limits = [raw.measure()];
+  const limits = [measureRawLimit(directory)];
   const runs: TimedRun[] = [];
   for (let repeat = 1; repeat <= repeats; repeat += 1) {
     runs.push(await run(repeat));
-    limits.push(raw.measure());
+    limits.push(measureRawLimit(directory));
   }
-  raw.close();
   const perSecond = runs.map(({ ms }) => (steps / ms) * 1_000);
   const ratios = perSecond.map((rate, place) => rate / mean(limits.slice(place, place + 2)));
   const times = runs.flatMap(({ stepMs = [] }) => stepMs);
