@@ -18,7 +18,7 @@ import type { AppendOptions } from '../store/event-store.ts';
 import type { RunIndexUpdate } from '../store/run-index.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
 import type { RunStorage } from '../store/storage.ts';
-import { SnapshotPolicy } from './snapshot-policy.ts';
+import { SnapshotPolicy, weightOf } from './snapshot-policy.ts';
 import { TurnBatch } from './turn-batch.ts';
 
 export interface RunLogOptions {
@@ -160,7 +160,7 @@ async function load(options: RunLogOptions): Promise<Loaded> {
   const machine = new RunMachine({ runId: stream.streamId, graph, digest }, body);
   // The first event was read and checked when the executor was made; its definition is large.
   if (body === null) machine.apply(firstEvent(stream));
-  const lastBytes = body === null ? 0 : JSON.stringify(body).length;
+  const lastBytes = body === null ? 0 : weightOf(body);
   const snapshots = new SnapshotPolicy(lastBytes, snapshotTailEvents);
   for await (const envelope of storage.eventStore.read(stream, { after: machine.fold.sequence })) {
     machine.applyEnvelope(envelope);

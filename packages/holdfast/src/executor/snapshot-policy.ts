@@ -2,7 +2,7 @@
  * When a snapshot is due: the tail behind the last one has enough events (1,000) and outweighs
  * it, so all snapshots together stay within a constant factor of the log.
  */
-import { freezeJson, type JsonValue } from '../base/json.ts';
+import { freezeJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
@@ -17,7 +17,7 @@ export class SnapshotPolicy {
   #lastBytes: number;
   readonly #minTailEvents: number;
 
-  /** `lastBytes` is the size of the newest snapshot, 0 when there is none. */
+  /** `lastBytes` is the weight of the newest snapshot, 0 when there is none. */
   constructor(lastBytes: number, minTailEvents: number) {
     this.#lastBytes = lastBytes;
     this.#minTailEvents = minTailEvents;
@@ -26,7 +26,7 @@ export class SnapshotPolicy {
   /** Counts an event that was read behind the snapshot. */
   read(payload: JsonValue): void {
     this.#tailEvents += 1;
-    this.#tailBytes += EVENT_WEIGHT_BYTES + roughSize(payload);
+    this.#tailBytes += EVENT_WEIGHT_BYTES + weightOf(payload);
   }
 
   /** The snapshot to write with this batch, or null. */
@@ -41,7 +41,7 @@ export class SnapshotPolicy {
 
   committed(batch: TurnBatch, snapshot: Snapshot | null): void {
     if (snapshot !== null) {
-      this.#lastBytes = JSON.stringify(snapshot.body).length;
+      this.#lastBytes = weightOf(snapshot.body);
       this.#tailEvents = 0;
       this.#tailBytes = 0;
       return;
@@ -51,11 +51,16 @@ export class SnapshotPolicy {
   }
 }
 
-function roughSize(value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 8;
-  let size = 0;
-  for (const part of Object.values(value)) {
-    size += typeof part === 'string' ? part.length : typeof part === 'object' ? 64 : 8;
+/** About how many bytes the text of a value has: the rule needs no more, and this is cheap. */
+export function weightOf(value: JsonValue): number {
+  if (typeof value === 'string') return value.length + 3;
+  if (typeof value !== 'object' || value === null) return 5;
+  let weight = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) weight += weightOf(item);
+  } else {
+    const object = value as JsonObject;
+    for (const key in object) weight += key.length + 4 + weightOf(object[key] as JsonValue);
   }
-  return size;
+  return weight;
 }
