@@ -35,7 +35,9 @@ export interface CallFault {
 }
 
 const ERROR_CHANCE = 0.06;
-const CRASH_CHANCE = 0.04;
+const CRASH_CHANCE = 0.02;
+/** Beside node code: dying there is what makes attempts and steps uncertain. */
+const POINT_CRASH_CHANCE = 0.25;
 const FREEZE_CHANCE = 0.02;
 const MAX_FREEZE_MS = 40_000;
 
@@ -60,14 +62,14 @@ export class SimFaults {
     return this.#places;
   }
 
-  /** The fate of the next store call. */
-  call(): CallFault {
+  /** The fate of the next store call. Onlookers die seldom: owners have more to lose. */
+  call(isOnlooker: boolean): CallFault {
     this.#places += 1;
     return {
       delayBeforeMs: this.latency(),
       delayAfterMs: this.latency(),
       error: this.#error(),
-      crash: this.#crash(),
+      crash: this.#crash(isOnlooker ? CRASH_CHANCE / 8 : CRASH_CHANCE),
       freezeMs: this.#freeze(),
     };
   }
@@ -75,7 +77,7 @@ export class SimFaults {
   /** Whether the process dies at this point of node code. */
   point(): boolean {
     this.#places += 1;
-    return this.#crash() !== null;
+    return this.#crash(POINT_CRASH_CHANCE) !== null;
   }
 
   /** How long a message takes. Most are immediate, so that races stay close. */
@@ -91,10 +93,10 @@ export class SimFaults {
     return this.#place();
   }
 
-  #crash(): FaultPlace | null {
+  #crash(chance: number): FaultPlace | null {
     const { crashAt } = this.#budget;
     if (crashAt !== null) return this.#places === crashAt.at ? crashAt.when : null;
-    if (this.#crashes === 0 || !this.#random.chance(CRASH_CHANCE)) return null;
+    if (this.#crashes === 0 || !this.#random.chance(chance)) return null;
     this.#crashes -= 1;
     return this.#place();
   }

@@ -109,8 +109,17 @@ function workNode(plan: WorkPlan, host: WorkHost): NodeBinding {
     retrySafe,
     graceMs,
     ...(timeoutMs === null ? {} : { timeoutMs }),
-    ...(policy === 'none' ? {} : { decideAction: () => decisionOf(policy) }),
+    ...(policy === 'none' ? {} : { decideAction: () => decided(plan, policy, host) }),
   });
+}
+
+async function decided(
+  plan: WorkPlan,
+  policy: 'allow' | 'wait' | 'deny',
+  host: WorkHost,
+): Promise<ActionDecision> {
+  if (plan.policyMs > 0) await host.process.sleep(plan.policyMs);
+  return decisionOf(policy);
 }
 
 function decisionOf(policy: 'allow' | 'wait' | 'deny'): ActionDecision {
@@ -133,7 +142,7 @@ async function doInTime(plan: WorkPlan, host: WorkHost, context: NodeContext): P
   host.mayDie(`${context.position} before its effect`);
   if (plan.steps.length === 0) host.effect(context);
   for (const step of plan.steps) {
-    await context.step(
+    const stepped = context.step(
       step.name,
       async () => {
         await host.process.sleep(1);
@@ -144,6 +153,12 @@ async function doInTime(plan: WorkPlan, host: WorkHost, context: NodeContext): P
       },
       { retrySafe: step.retrySafe },
     );
+    if (step.isAwaited) await stepped;
+    else {
+      stepped.catch(() => undefined);
+      await host.process.sleep(1);
+      throw new Error('The node did not wait for its step.');
+    }
   }
   host.mayDie(`${context.position} after its effect`);
   await work(plan, host, context);

@@ -33,8 +33,8 @@ export function simulationOptions(seed: number): SimulationOptions {
   const leases = random.chance(0.2);
   const options = eventfulOptions(random, seed, leases);
   if (!random.chance(CALM_CHANCE)) return options;
-  const cancelAtMs = random.chance(0.5) ? random.integer(0, 60_000) : null;
-  return { ...options, ...CALM, cancelAtMs };
+  const cancelAtMs = random.chance(0.5) ? random.integer(0, random.pick([150, 60_000])) : null;
+  return { ...options, ...CALM, cancelAtMs, latencyMs: random.pick([0, 20, 50]) };
 }
 
 /** In these nothing goes wrong by itself: there everything has to happen in time. */
@@ -44,7 +44,6 @@ const CALM = {
   desk: true,
   halts: 0,
   shutdowns: 0,
-  latencyMs: 0,
   ioErrors: 0,
   crashes: 0,
   freezes: 0,
@@ -62,9 +61,9 @@ function eventfulOptions(random: SeededRandom, seed: number, leases: boolean): S
     owners: random.chance(leases ? 0.6 : 0.25) ? 2 : 1,
     leases,
     desk: random.chance(0.5),
-    halts: upTo(random, 0.2, 2),
-    shutdowns: upTo(random, 0.2, 2),
-    cancelAtMs: random.chance(0.2) ? random.integer(0, 20_000) : null,
+    halts: upTo(random, 0.35, 3),
+    shutdowns: upTo(random, 0.35, 3),
+    cancelAtMs: random.chance(0.25) ? random.integer(0, random.pick([60, 3_000, 20_000])) : null,
     latencyMs: random.pick([0, 0, 5, 50, 1_000]),
     ioErrors: upTo(random, 0.5, 12),
     crashes: upTo(random, 0.7, 6),

@@ -202,7 +202,7 @@ export class SimPeople {
 
   async #deskReached(): Promise<Reached | null> {
     if (this.#desk?.isAlive !== true) {
-      this.#desk = this.#world.spawn('desk');
+      this.#desk = this.#world.spawn('desk', true);
       this.#deskExecutor = null;
     }
     const process = this.#desk;

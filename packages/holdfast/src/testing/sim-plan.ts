@@ -16,6 +16,8 @@ export interface StepPlan {
   readonly name: string;
   readonly retrySafe: boolean;
   readonly fails: boolean;
+  /** Whether the node waits for the step; if not, it fails before the step has ended. */
+  readonly isAwaited: boolean;
 }
 
 /** Node code that does something once for each time it runs. */
@@ -30,6 +32,8 @@ export interface WorkPlan {
   /** Whether a failure says that trying again is no use. */
   readonly final: boolean;
   readonly policy: 'none' | 'allow' | 'wait' | 'deny';
+  /** How long the policy takes to say so. */
+  readonly policyMs: number;
   readonly timeoutMs: number | null;
   readonly graceMs: number;
   /** What it does when it is told to stop. */
@@ -118,7 +122,7 @@ function planFlowNode(random: SeededRandom, node: FlowNode, request: PlanRequest
 }
 
 function itemStep(config: JsonObject): StepPlan {
-  return { name: 'item', retrySafe: config['retrySafe'] === true, fails: false };
+  return { name: 'item', retrySafe: config['retrySafe'] === true, fails: false, isAwaited: true };
 }
 
 type Edge = {
@@ -222,10 +226,11 @@ function planWork(random: SeededRandom): WorkPlan {
     failures: random.pick([0, 0, 0, 1, 2, 5]),
     final: random.chance(0.2),
     policy: random.pick(['none', 'none', 'none', 'none', 'allow', 'wait', 'deny'] as const),
+    policyMs: random.pick([0, 0, 5, 400]),
     timeoutMs,
     graceMs: random.pick([0, 5, 5_000]),
     onAbort: random.pick(['stop', 'stop', 'finish', 'ignore'] as const),
-    resultBytes: random.pick([0, 0, 0, 300]),
+    resultBytes: random.pick([0, 0, 300, 1_300]),
   };
 }
 
@@ -234,5 +239,6 @@ function planSteps(random: SeededRandom): readonly StepPlan[] {
     name: `s${index}`,
     retrySafe: random.chance(0.3),
     fails: random.chance(0.1),
+    isAwaited: !random.chance(0.05),
   }));
 }

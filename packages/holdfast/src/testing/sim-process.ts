@@ -10,13 +10,16 @@ export const DEAD = 'dead';
 export class SimProcess {
   readonly name: string;
   readonly clock: Clock;
+  /** Whether it only answers and sends, and drives nothing. */
+  readonly isOnlooker: boolean;
   readonly #world: Clock;
   #alive = true;
   #frozenUntilMs = 0;
   #onDeath: (() => void)[] = [];
 
-  constructor(name: string, world: Clock) {
+  constructor(name: string, world: Clock, isOnlooker: boolean) {
     this.name = name;
+    this.isOnlooker = isOnlooker;
     this.#world = world;
     this.clock = {
       now: () => world.now(),

@@ -6,6 +6,8 @@ import type { MemoryBacking, MemoryStream } from '../adapters/memory/backing.ts'
 import { canonicalText, MerkleDigest } from '../base/digest.ts';
 import { errorText } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
+import type { Clock } from '../base/ports.ts';
+import { millisecondsOf } from '../base/time.ts';
 import { childRunId, isChildRunId } from '../executor/run-names.ts';
 import type { GraphEvent } from '../graph/graph-type.ts';
 import { eventCatalog, isEventType } from '../history/catalog.ts';
@@ -21,6 +23,7 @@ import type { SimTrace } from './sim-trace.ts';
 export interface RecordOptions {
   readonly backing: MemoryBacking;
   readonly trace: SimTrace;
+  readonly clock: Clock;
   readonly maxConcurrentAttempts: number;
   readonly severalOwners: boolean;
   /** The plan of the graph with this id. */
@@ -38,10 +41,12 @@ interface Watched {
 export class SimRecord {
   readonly #options: RecordOptions;
   readonly #runs = new Map<string, Watched>();
+  readonly #startMs: number;
   readonly #digest = new MerkleDigest(hashText);
 
   constructor(options: RecordOptions) {
     this.#options = options;
+    this.#startMs = options.clock.now();
   }
 
   referee(runId: string): SimReferee | undefined {
@@ -161,6 +166,7 @@ export class SimRecord {
     trace.add('log', `${run.referee.runId} ${append.map(line).join(' · ')}`);
     for (const event of append) {
       trace.count(event.type);
+      this.#checkMoment(run, event);
       run.events.push(event);
     }
     run.referee.read(append);
@@ -169,6 +175,14 @@ export class SimRecord {
     } catch (error) {
       throw new SimViolation(`run ${run.referee.runId} cannot be folded: ${errorText(error)}`);
     }
+  }
+
+  /** Nobody goes by another clock than the one it was given. */
+  #checkMoment({ referee }: Watched, { sequence, timestamp }: EventEnvelope): void {
+    const { clock } = this.#options;
+    const atMs = millisecondsOf(timestamp);
+    if (atMs >= this.#startMs && atMs <= clock.now()) return;
+    throw new SimViolation(`run ${referee.runId}, event ${sequence}: its moment is ${timestamp}`);
   }
 
   #checkSnapshot(run: Watched, stream: MemoryStream): void {

@@ -3,6 +3,7 @@ import { errorText } from '../base/errors.ts';
 import { hostRun, SimHosts } from './sim-host.ts';
 import { type SimulationOptions, simulationOptions } from './sim-options.ts';
 import { SimPeople } from './sim-people.ts';
+import type { SimProcess } from './sim-process.ts';
 import { SimWatch } from './sim-watch.ts';
 import { ROOT_RUN_ID, type SimulationSeams, SimWorld } from './sim-world.ts';
 
@@ -102,16 +103,36 @@ async function verify(world: SimWorld): Promise<void> {
   world.check(() => world.record.checkFolds());
   world.check(() => world.record.checkChildren());
   const before = world.record.events(ROOT_RUN_ID).length;
-  const process = world.spawn('verifier');
-  const told = world.executor(process, world.truth).then((executor) => executor.run());
-  told.then(
-    (result) => world.concluded(result, process.name),
-    (error: unknown) => world.explain(error, process.name, []),
-  );
+  void verified(world, world.spawn('verifier'));
   for (let steps = 0; steps < 100; steps += 1) await step(world);
   world.check(() => world.record.observe());
   const after = world.record.events(ROOT_RUN_ID).length;
   if (after !== before) world.violate(`an ended run grew from ${before} to ${after} events`);
+}
+
+/** What a new process is told of an ended run, and that its pauses take no answers any more. */
+async function verified(world: SimWorld, verifier: SimProcess): Promise<void> {
+  try {
+    const executor = await world.executor(verifier, world.truth);
+    world.concluded(await executor.run(), verifier.name);
+    const root = world.record.referee(ROOT_RUN_ID);
+    for (const { pause, nodeId } of root?.with('paused') ?? []) {
+      if (pause === null || root?.planOf(nodeId)?.kind === 'child') continue;
+      await refused(world, executor.answer(pause.pauseId, { approved: true }, { by: 'verifier' }));
+    }
+  } catch (error) {
+    world.explain(error, verifier.name, []);
+  }
+}
+
+async function refused(world: SimWorld, answer: Promise<void>): Promise<void> {
+  try {
+    await answer;
+  } catch (error) {
+    world.explain(error, 'verifier', ['PAUSE_MISMATCH']);
+    return;
+  }
+  world.violate('an ended run has taken an answer');
 }
 
 function left(world: SimWorld): string {

@@ -63,7 +63,7 @@ class Medium {
 
   call<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
     const { process, faults, trace, sleep } = this.#options;
-    const fault = faults.call();
+    const fault = faults.call(process.isOnlooker);
     if (fault.freezeMs > 0 && process.isAlive) {
       trace.add(process.name, `stands still for ${fault.freezeMs} ms in ${name}`);
       trace.count('freeze');

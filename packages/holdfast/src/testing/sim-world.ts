@@ -74,6 +74,7 @@ export class SimWorld {
     this.record = new SimRecord({
       backing,
       trace: this.trace,
+      clock: this.clock,
       maxConcurrentAttempts: options.maxConcurrentAttempts,
       severalOwners: options.owners > 1,
       planOf: (graphId) => this.#graphs.get(graphId),
@@ -103,9 +104,9 @@ export class SimWorld {
     return this.result !== null || this.violations.length > 0;
   }
 
-  spawn(name: string): SimProcess {
+  spawn(name: string, isOnlooker = false): SimProcess {
     this.#processes += 1;
-    const process = new SimProcess(`${name}.${this.#processes}`, this.clock);
+    const process = new SimProcess(`${name}.${this.#processes}`, this.clock, isOnlooker);
     this.#alive.set(process.name, process);
     this.trace.add(process.name, 'starts');
     return process;
