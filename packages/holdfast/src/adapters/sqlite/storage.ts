@@ -1,4 +1,5 @@
 /** The SQLite storage: every port over the one file of a directory. */
+import { resolve } from 'node:path';
 import type { Clock } from '../../base/ports.ts';
 import { isProvenDead } from '../../process/owner.ts';
 import { Admission } from '../../store/admission.ts';
@@ -76,7 +77,8 @@ export function createSqliteRunStorage(
   const admission = new Admission(options.policy, knownSecrets);
   admission.text('the directory', directory);
   const database = new Database({
-    directory,
+    // The store stays where it was named, wherever the process goes before it is opened.
+    directory: resolve(directory),
     driver: parts.driver ?? null,
     fileSync: parts.fileSync ?? systemFileSync,
     synchronous: parts.synchronous ?? (process.platform === 'win32' ? 'full' : 'normal'),
