@@ -14,7 +14,7 @@ import type { RunResult } from '../run/run-result.ts';
 import type { GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { childRunId } from './run-names.ts';
-import { startRun } from './start-run.ts';
+import { startRelative } from './start-run.ts';
 
 /** How often an owner that is busy otherwise looks at its paused children. */
 const LOOK_MS = 1_000;
@@ -80,7 +80,7 @@ export class ChildRuns {
     const { storage, clock } = this.#settings;
     if ((await storage.runIndex.get(runId)) === null) {
       try {
-        await startRun(storage, { runId, graph: child.graph, input: child.input, clock });
+        await startRelative(storage, { runId, graph: child.graph, input: child.input, clock });
       } catch (error) {
         refuseUnstored(runId, error);
       }

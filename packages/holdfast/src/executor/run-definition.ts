@@ -18,6 +18,7 @@ import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage, RunStorageRecord } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
+import { isRelativeRunId } from './run-names.ts';
 import { loadValue, type StoredValue, storeValue } from './stored-value.ts';
 
 /** What a run's first event is made of. */
@@ -61,8 +62,9 @@ const INLINE_SHARE = 0.25;
 /**
  * Stores a run. Seed 000, "How a dispatch runs", 1; seed 002.
  *
- * Throws `SEQUENCE_CONFLICT` when the run exists already, `INVALID_ID`, `STORED_GRAPH_MISMATCH`
- * when the plan is of another graph, and what the store throws.
+ * Throws `SEQUENCE_CONFLICT` when the run exists already, `INVALID_ID` (also for an id that ends as
+ * those of child runs and successors do), `STORED_GRAPH_MISMATCH` when the plan is of another
+ * graph, and what the store throws.
  *
  * @example
  * await persistRunDefinition(storage, {
@@ -70,6 +72,15 @@ const INLINE_SHARE = 0.25;
  * });
  */
 export async function persistRunDefinition(
+  storage: RunStorage,
+  options: PersistRunOptions,
+): Promise<EventEnvelope> {
+  refuseRelativeId(options.runId);
+  return storeRunDefinition(storage, options);
+}
+
+/** `persistRunDefinition` for any run: a child run or a successor has an id of its own kind. */
+export async function storeRunDefinition(
   storage: RunStorage,
   options: PersistRunOptions,
 ): Promise<EventEnvelope> {
@@ -156,6 +167,16 @@ export function mismatch(
     'STORED_GRAPH_MISMATCH',
     `Run ${runId} is stored with graph ${what} ${stored}; the graph supplied has ${supplied}.`,
     { runId, what, stored, supplied },
+  );
+}
+
+/** Throws `INVALID_ID` for an id by which a run would pass for another's child or successor. */
+export function refuseRelativeId(runId: string): void {
+  if (!isRelativeRunId(runId)) return;
+  throw new GraphExecutionError(
+    'INVALID_ID',
+    `${JSON.stringify(String(runId).slice(-80))} cannot be given to a run: ids that end in '.' and ` +
+      "16 hexadecimal digits, or in '.c' and a number, are kept for child runs and successors.",
   );
 }
 

@@ -11,6 +11,11 @@ export function isChildRunId(runId: string): boolean {
   return /\.[0-9a-f]{16}(\.c\d+)?$/.test(runId);
 }
 
+/** True for an id that only a child run or a successor may have. */
+export function isRelativeRunId(runId: string): boolean {
+  return /\.(?:[0-9a-f]{16}|c\d+)$/.test(runId);
+}
+
 /** The run that a run continues as: `run`, `run.c2`, `run.c3` … */
 export function successorRunId(runId: string): string {
   const match = /^(.*)\.c(\d+)$/.exec(runId);

@@ -4,7 +4,7 @@ import type { Clock } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
 import type { RunStorage } from '../store/storage.ts';
-import { persistRunDefinition } from './run-definition.ts';
+import { refuseRelativeId, storeRunDefinition } from './run-definition.ts';
 
 /** The run to store: its id, its graph and its input (JSON). */
 export interface StartRunOptions {
@@ -20,8 +20,14 @@ export interface StartRunOptions {
  * @example await startRun(storage, { runId: 'r1', graph, input: { name: 'Ada' } })
  */
 export async function startRun(storage: RunStorage, options: StartRunOptions): Promise<void> {
+  refuseRelativeId(options.runId);
+  await startRelative(storage, options);
+}
+
+/** `startRun` for any run: a child run or a successor has an id of its own kind. */
+export async function startRelative(storage: RunStorage, options: StartRunOptions): Promise<void> {
   const { runId, graph, input, clock } = options;
-  await persistRunDefinition(storage, {
+  await storeRunDefinition(storage, {
     runId,
     graphDefinition: graph.definition,
     resolvedPlan: localPlan(graph),

@@ -4,7 +4,7 @@ import type { Clock } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { continuation } from './run-end.ts';
-import { startRun } from './start-run.ts';
+import { startRelative } from './start-run.ts';
 
 export interface EndedRun {
   readonly runId: string;
@@ -24,7 +24,7 @@ export async function startSuccessor(
   const next = continuation(output);
   if (next === null) return null;
   if ((await storage.runIndex.get(next.runId)) === null) {
-    await startRun(storage, { ...next, graph, clock });
+    await startRelative(storage, { ...next, graph, clock });
   }
   const stream = { namespace: storage.record.namespace, streamId: runId };
   const end = await storage.eventStore.end(stream);
