@@ -19,8 +19,11 @@ export class SimLedger {
   }
 
   /** Node code was called. Its start must stand in the log by now, once for each call. */
-  enter({ runId, position }: NodeContext, who: string): void {
+  enter({ runId, position, signal }: NodeContext, who: string): void {
     this.#trace.add(who, `runs ${runId} ${position}`);
+    if (signal.aborted) {
+      throw new SimViolation(`run ${runId}: the code of ${position} was called after its stop`);
+    }
     const entries = this.#count(this.#entries, `${runId} ${position}`);
     const launches = this.#record.referee(runId)?.positions.get(position)?.launches ?? 0;
     if (entries <= launches) return;

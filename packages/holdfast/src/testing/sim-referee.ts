@@ -254,10 +254,19 @@ export class SimReferee {
     if (evidence.get(position.position)?.type === 'graph:attempt-reconciled') {
       for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
     }
+    this.#refuseBrokenStep(event, position, payload);
     this.#failed ||= event.type === 'graph:node-failed';
     position.status = 'settled';
     position.abandoned = isAbandoned;
     position.pause = null;
+  }
+
+  /** A node that waits for its steps is never refused one. */
+  #refuseBrokenStep(event: EventEnvelope, { nodeId }: SimPosition, { message }: JsonObject): void {
+    const plan = this.planOf(nodeId);
+    const waits = plan?.kind === 'work' && plan.steps.every(({ isAwaited }) => isAwaited);
+    const isRefused = textOf(message).includes("breaks the record's rules");
+    if (waits && isRefused) this.#violate(event, 'a step was refused');
   }
 
   #consume(event: EventEnvelope, position: SimPosition, signalId: string): void {
