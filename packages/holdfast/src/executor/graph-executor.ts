@@ -93,8 +93,8 @@ export async function assembleExecutor(
     onLog: options.onLog ?? (() => {}),
     childExecutor: (childId, child) => {
       const { graph: childGraph, nodes } = child;
-      const { lease: _lease, ...shared } = options;
-      return assembleExecutor({ ...shared, runId: childId, graph: childGraph, nodes }, tuning);
+      // The parent's token fences its child's stream too: who lost the parent lost the child.
+      return assembleExecutor({ ...options, runId: childId, graph: childGraph, nodes }, tuning);
     },
   };
   return createRunInbox(new Driver(settings), settings);
