@@ -2,7 +2,7 @@
 import { createLocalRunStorage } from '../../adapters/sqlite/storage.ts';
 import { digestJson } from '../../base/digest.ts';
 import { isErrorCode } from '../../base/error-codes.ts';
-import { HoldfastError } from '../../base/errors.ts';
+import { HoldfastError, isHoldfastError } from '../../base/errors.ts';
 import { cloneFrozenJson, type JsonValue } from '../../base/json.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
 import { isChildRunId } from '../../executor/run-names.ts';
@@ -97,7 +97,12 @@ async function openRunOf(storage: RunStorage, bound: BoundRun, input: JsonValue)
   if (newest?.status === 'complete' && newest.wakeAt !== null) return newest.runId;
   const numbers = own.map(({ runId }) => Number.parseInt(runId.slice(runIdPrefix.length), 10));
   const runId = `${runIdPrefix}${Math.max(0, ...numbers) + 1}`;
-  await startRun(storage, { runId, graph: bound.graph, input });
+  try {
+    await startRun(storage, { runId, graph: bound.graph, input });
+  } catch (error) {
+    // A call at the same time has started it: its lease says who drives it.
+    if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw error;
+  }
   return runId;
 }
 
