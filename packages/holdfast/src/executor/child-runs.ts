@@ -1,6 +1,7 @@
 /**
  * Runs that stand for an attempt of this one: started with it, stored beside it, resumed and
- * cancelled with it. A child's pauses are listed by its parent and answered through it.
+ * cancelled with it. A child's pauses are listed by its parent and answered through it. A child
+ * that continues as new goes on in its successors: the last one's end is the attempt's outcome.
  */
 import type { ChildRun } from '../attempt/binding.ts';
 import { PauseAttempt } from '../attempt/binding.ts';
@@ -15,6 +16,7 @@ import type { GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { childRunId } from './run-names.ts';
 import { startRelative } from './start-run.ts';
+import { lastStoredOf, startSuccessor } from './successor.ts';
 
 /** How often an owner that is busy otherwise looks at its paused children. */
 const LOOK_MS = 1_000;
@@ -30,6 +32,7 @@ export interface ParentRun {
 export class ChildRuns {
   readonly #settings: ExecutorSettings;
   readonly #parent: ParentRun;
+  /** What is driven here, by the run that stands for its position. */
   readonly #live = new Map<string, GraphExecutor>();
   #lookedAtMs = 0;
 
@@ -38,7 +41,7 @@ export class ChildRuns {
     this.#parent = parent;
   }
 
-  /** The run that stands for this position: the same in every process. */
+  /** The run that stands for this position, the first of its successors: always the same. */
   idOf(position: string): string {
     return childRunId(this.#settings.stream.streamId, position, this.#settings.hash);
   }
@@ -52,28 +55,48 @@ export class ChildRuns {
     child: ChildRun,
     signal: AbortSignal,
   ): Promise<JsonValue | PauseAttempt> {
-    const runId = this.idOf(record.position);
+    const first = this.idOf(record.position);
+    let runId = first;
     try {
-      const executor = await this.#open(runId, child);
-      this.#live.set(runId, executor);
-      return this.#outcomeOf(await this.#drive(executor, signal), runId);
+      runId = (await lastStoredOf(this.#settings.storage, first)) ?? first;
+      let executor = await this.#open(runId, child);
+      for (;;) {
+        this.#live.set(first, executor);
+        const result = await this.#drive(executor, signal);
+        const next = await this.#successorOf(runId, child, result);
+        if (next === null) return this.#outcomeOf(result, runId);
+        runId = next;
+        executor = await this.#settings.childExecutor(runId, child);
+      }
     } catch (error) {
       // A halt leaves the child where it is: the next owner re-opens the position.
       if (signal.aborted && isHoldfastError(error, 'ABORTED')) return this.#sleeping(runId);
       if (!(error instanceof NodeFailure)) this.#parent.lost(record, error);
       throw error;
     } finally {
-      this.#live.delete(runId);
+      this.#live.delete(first);
     }
   }
 
   /** The executor of a child that is stored: the one that drives it here, or a new one. */
   async openStored(position: string, child: ChildRun): Promise<GraphExecutor | null> {
-    const runId = this.idOf(position);
-    const live = this.#live.get(runId);
+    const first = this.idOf(position);
+    const live = this.#live.get(first);
     if (live !== undefined) return live;
-    const row = await this.#settings.storage.runIndex.get(runId);
-    return row === null ? null : this.#settings.childExecutor(runId, child);
+    const runId = await lastStoredOf(this.#settings.storage, first);
+    return runId === null ? null : this.#settings.childExecutor(runId, child);
+  }
+
+  /** The run in which a child that has ended goes on, stored; null when it does not. */
+  async #successorOf(runId: string, child: ChildRun, result: RunResult): Promise<string | null> {
+    if (result.kind !== 'complete') return null;
+    const { storage, clock } = this.#settings;
+    const { output } = result;
+    try {
+      return await startSuccessor(storage, { runId, graph: child.graph, output, clock });
+    } catch (error) {
+      throw unstored(runId, error);
+    }
   }
 
   async #open(runId: string, child: ChildRun): Promise<GraphExecutor> {
@@ -82,7 +105,7 @@ export class ChildRuns {
       try {
         await startRelative(storage, { runId, graph: child.graph, input: child.input, clock });
       } catch (error) {
-        refuseUnstored(runId, error);
+        if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw unstored(runId, error);
       }
     }
     return this.#settings.childExecutor(runId, child);
@@ -108,13 +131,19 @@ export class ChildRuns {
     const { clock, storage } = this.#settings;
     const paused = [...fold.positions.with('paused')]
       .filter(({ pause }) => pause?.request.kind === 'child')
-      .map(({ position }) => ({ position, runId: this.idOf(position) }));
+      .map(({ position, pause }) => ({
+        position,
+        first: this.idOf(position),
+        waiting: pause?.request['runId'],
+      }));
     this.#lookedAtMs = clock.now();
     if (paused.length === 0) return [];
     const due = (await storage.runIndex.due(isoTime(clock.now()))).map(({ runId }) => runId);
     const ready: string[] = [];
-    for (const { position, runId } of paused) {
-      const isDue = due.some((each) => each === runId || each.startsWith(`${runId}.`));
+    for (const { position, first, waiting } of paused) {
+      // Its successors and their children carry its id before their own.
+      const isDue = due.some((each) => each === first || each.startsWith(`${first}.`));
+      const runId = typeof waiting === 'string' ? waiting : first;
       const row = isDue ? null : await storage.runIndex.get(runId);
       if (row?.status !== 'paused') ready.push(position);
     }
@@ -182,10 +211,9 @@ export async function driveToRest(
   return result;
 }
 
-/** Passes over a child that is stored already; one that no store would take has failed. */
-function refuseUnstored(runId: string, error: unknown): void {
-  if (isHoldfastError(error, 'SEQUENCE_CONFLICT')) return;
-  if (isHoldfastError(error, 'STORE_IO') || isHoldfastError(error, 'STORE_BUSY')) throw error;
+/** A run that no store would take has failed; a store that is in trouble is no run's failure. */
+function unstored(runId: string, error: unknown): unknown {
+  if (isHoldfastError(error, 'STORE_IO') || isHoldfastError(error, 'STORE_BUSY')) return error;
   const code = isHoldfastError(error) ? error.code : 'EFFECT_FAILED';
-  throw new NodeFailure(code, `Run ${runId} cannot be stored: ${errorText(error)}`);
+  return new NodeFailure(code, `Run ${runId} cannot be stored: ${errorText(error)}`);
 }

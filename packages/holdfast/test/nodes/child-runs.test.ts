@@ -1,9 +1,9 @@
 /** Runs that stand for an attempt of another: who may write to them, and where they go on. */
-import type { GraphExecutor, LeaseGrant, RunResult, RunStorage } from 'holdfast';
+import type { GraphExecutor, JsonValue, LeaseGrant, RunResult, RunStorage } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, test } from 'vitest';
 import { gate } from '../executor/world.ts';
-import { flowScene } from '../scenarios/world.ts';
+import { flowScene, pauseIdOf } from '../scenarios/world.ts';
 import { flowOf } from './flow-world.ts';
 
 const outer = flowOf([['sub', 'subflow', { flow: 'inner', input: '{{ input }}' }]], ['start>sub']);
@@ -37,6 +37,129 @@ describe('two owners of a parent', () => {
     expect(started).toBe(1);
   });
 });
+
+describe('a child that continues as new', () => {
+  /** Counts to `last`, and asks before each new run when `asks`. */
+  const counting = (asks: boolean) =>
+    flowOf(
+      [
+        ['n', 'task', { function: 'n' }],
+        ...(asks ? [['ask', 'approval', { prompt: 'on?' }] as const] : []),
+        ['more', 'control.condition', { expression: 'input < 3' }],
+        ['next', 'continue-as-new', { input: '{{ input + 1 }}' }],
+        ['done', 'end', {}],
+      ],
+      [
+        ...(asks ? ['start>n', 'n>ask', 'ask.approved>more'] : ['start>n', 'n>more']),
+        'more.true>next',
+        'more.false>done',
+      ],
+    );
+
+  async function counted(asks: boolean, storage = createMemoryRunStorage({ namespace: 'test' })) {
+    const seen: JsonValue[] = [];
+    const n = (_given: unknown, { runInput }: { readonly runInput: JsonValue }) => {
+      seen.push(runInput);
+      return runInput;
+    };
+    const options = { storage, input: 1, flows: { inner: counting(asks) } };
+    return { scene: await flowScene(outer, { n }, options), seen };
+  }
+
+  const childrenIn = async (storage: RunStorage) => {
+    const { runs } = await storage.runIndex.list();
+    const children = runs.filter(({ runId }) => runId !== 'r1');
+    return children.map(({ runId, status }) => `${runId.split('.')[2] ?? 'c1'} ${status}`).sort();
+  };
+  const all = ['c1 complete', 'c2 complete', 'c3 complete'];
+
+  test('goes on in its successors, and the output is the last one’s', async () => {
+    const { scene, seen } = await counted(false);
+    expect(await scene.run()).toMatchObject({
+      kind: 'complete',
+      output: { nodes: { sub: { nodes: { n: 3 } } } },
+    });
+    expect(seen).toEqual([1, 2, 3]);
+    expect(await childrenIn(scene.storage)).toEqual(all);
+    expect(await scene.storage.runIndex.due('2999-01-01T00:00:00.000Z' as never)).toEqual([]);
+  });
+
+  test('lists the pauses of each successor, and is answered and resumed in new processes', async () => {
+    const { scene, seen } = await counted(true);
+    let result = await scene.run();
+    for (const own of [1, 2, 3]) {
+      expect(result).toMatchObject({ kind: 'pause', pauses: [{ nodeId: 'ask' }] });
+      expect(seen.at(-1)).toBe(own);
+      const other = await scene.open();
+      await other.answer(pauseIdOf(result), true, { by: 'ada' });
+      result = await scene.run();
+    }
+    expect(result).toMatchObject({ output: { nodes: { sub: { nodes: { n: 3 } } } } });
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  test('is answered by the process that drives its parent', async () => {
+    const { scene } = await counted(true);
+    const executor = await scene.open();
+    let result = await executor.run();
+    for (const _own of [1, 2, 3]) {
+      await executor.answer(pauseIdOf(result), true, { by: 'ada' });
+      result = await executor.run();
+    }
+    expect(result).toMatchObject({ output: { nodes: { sub: { nodes: { n: 3 } } } } });
+  });
+
+  test('is cancelled in the successor that is open', async () => {
+    const { scene, seen } = await counted(true);
+    await (await scene.open()).answer(pauseIdOf(await scene.run()), true, { by: 'ada' });
+    await scene.run();
+    const other = await scene.open();
+    await other.cancel({ by: 'ada', reason: 'enough' });
+    expect(await scene.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+    expect(await childrenIn(scene.storage)).toEqual(['c1 complete', 'c2 cancelled']);
+    expect(seen).toEqual([1, 2]);
+  });
+
+  test('is found again by whoever goes on after a crash, wherever it came', async () => {
+    let crashAt = 1;
+    for (; ; crashAt += 1) {
+      const backing = createMemoryRunStorage({ namespace: 'test' });
+      const { scene, seen } = await counted(false, backing);
+      const dying = dyingAt(backing, crashAt);
+      const old = await scene.open({ storage: dying.storage });
+      const ended = old.run().catch(() => undefined);
+      if (!(await Promise.race([dying.died.then(() => true), ended.then(() => false)]))) break;
+      let result = await toRest(await scene.open());
+      if (result.kind === 'pause') {
+        // The crash fell into the task itself: somebody says that it may run again.
+        const next = await scene.open();
+        const again = { kind: 'retry', by: 'ada', reason: 'crashed' } as const;
+        await next.reconcile(pauseIdOf(result), again);
+        result = await toRest(next);
+      }
+      expect(result, `crash at ${crashAt}`).toMatchObject({
+        output: { nodes: { sub: { nodes: { n: 3 } } } },
+      });
+      expect(await childrenIn(backing)).toEqual(all);
+      expect([...new Set(seen)]).toEqual([1, 2, 3]);
+    }
+    expect(crashAt).toBeGreaterThan(20);
+  });
+});
+
+/** A storage whose process dies before its write of this number: nothing comes back any more. */
+function dyingAt(storage: RunStorage, crashAt: number) {
+  const died = gate<void>();
+  let writes = 0;
+  const append: RunStorage['eventStore']['append'] = (...args) => {
+    writes += 1;
+    if (writes < crashAt) return storage.eventStore.append(...args);
+    died.open();
+    return new Promise(() => undefined);
+  };
+  const eventStore = withOwn(storage.eventStore, { append });
+  return { storage: { ...storage, eventStore }, died: died.opened };
+}
 
 /** A storage that says nothing of child runs until it is let go. */
 function holdingChildren(storage: RunStorage) {
