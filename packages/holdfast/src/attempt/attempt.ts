@@ -2,7 +2,8 @@
  * One attempt of one position: the only place where node code is called.
  *
  * Invariants: it settles at most once and never throws; what it settles with is JSON within the
- * limits, copied at the moment the code returned; after `abandon` nothing is heard of it again.
+ * limits, copied at the moment the code returned; the steps it began have ended and are recorded
+ * before it settles, unless its time is over; after `abandon` nothing is heard of it again.
  */
 import { errorText } from '../base/errors.ts';
 import { cloneFrozenJson, type JsonValue, JsonValueError } from '../base/json.ts';
@@ -43,6 +44,8 @@ export class Attempt {
   readonly #context: AttemptContext;
   #timer: Timer | null = null;
   #state: 'running' | 'late' | 'aborting' | 'done' = 'running';
+  /** Whether the code has come to its end; the attempt may still wait for steps. */
+  #hasEnded = false;
 
   constructor(options: AttemptOptions) {
     this.#options = options;
@@ -90,18 +93,18 @@ export class Attempt {
         binding.child === null
           ? binding.run(record.input, this.#context, record)
           : this.#runChild();
+      if (isPromiseLike(returned)) {
+        returned.then(
+          (value) => this.#returned(value),
+          (error: unknown) => this.#threw(error),
+        );
+        return;
+      }
     } catch (error) {
       this.#threw(error);
       return;
     }
-    if (isPromiseLike(returned)) {
-      returned.then(
-        (value) => this.#returned(value),
-        (error: unknown) => this.#threw(error),
-      );
-    } else {
-      this.#returned(returned);
-    }
+    this.#returned(returned);
   }
 
   async #runChild(): Promise<unknown> {
@@ -132,17 +135,27 @@ export class Attempt {
     }
   }
 
+  /** False when the end does not count: a thenable may call back twice. */
+  #ends(): boolean {
+    if (!this.isLive || this.#hasEnded) return false;
+    this.#hasEnded = true;
+    return true;
+  }
+
   #returned(value: unknown): void {
-    if (!this.isLive) return;
-    if (value instanceof PauseAttempt) {
-      this.#pause(value);
-      return;
-    }
+    if (!this.#ends()) return;
+    let result: JsonValue;
     try {
-      this.#complete(cloneFrozenJson(value === undefined ? null : value));
+      if (value instanceof PauseAttempt) {
+        this.#pause(value);
+        return;
+      }
+      result = cloneFrozenJson(value === undefined ? null : value);
     } catch (error) {
       this.#settle(resultInvalid(this.record, error));
+      return;
     }
+    this.#complete(result);
   }
 
   #pause(pause: PauseAttempt): void {
@@ -189,7 +202,7 @@ export class Attempt {
   }
 
   #threw(error: unknown): void {
-    if (!this.isLive) return;
+    if (!this.#ends()) return;
     if (this.#state === 'aborting') {
       this.#settle(abortedOutcome(this.record, errorText(error)));
     } else if (this.#state === 'late') {
@@ -205,19 +218,31 @@ export class Attempt {
     this.#timer = clock.after(timeoutMs, () => {
       if (this.#state === 'running') this.#state = 'late';
       this.#context.abort(`The attempt's time of ${timeoutMs} ms is over.`);
-      this.#timer = clock.after(binding.graceMs, () => this.#settle(this.#neverSettled(timeoutMs)));
+      this.#timer = clock.after(binding.graceMs, () => this.#neverSettled(timeoutMs));
     });
   }
 
   /** Nobody knows what such an attempt did: only a retry-safe one may be tried again. */
-  #neverSettled(timeoutMs: number): AttemptOutcome {
+  #neverSettled(timeoutMs: number): void {
     const retrySafe = this.record.started?.retrySafe ?? false;
-    const retryable = retrySafe && !this.#options.setting.host.hasUncertainStep(this.record);
+    const isUncertain =
+      this.#context.hasUnsafeOpenStep || this.#options.setting.host.hasUncertainStep(this.record);
     const text = `${this.record.nodeId} did not settle within ${timeoutMs} ms.`;
-    return failed('TIMEOUT', text, retryable);
+    this.#settleNow(failed('TIMEOUT', text, retrySafe && !isUncertain));
   }
 
+  /** Settles with what the code came to, at once or when the steps it left running have ended. */
   #settle(outcome: AttemptOutcome): void {
+    if (this.#context.hasOpenSteps) this.#context.onIdle(() => this.#settleSoon(outcome));
+    else this.#settleNow(outcome);
+  }
+
+  /** Whoever waited for the last step goes on first: a step that follows it counts as well. */
+  #settleSoon(outcome: AttemptOutcome): void {
+    this.#options.setting.clock.soon(() => this.#settle(outcome));
+  }
+
+  #settleNow(outcome: AttemptOutcome): void {
     if (!this.isLive) return;
     this.#done();
     this.#options.setting.onSettled(this, outcome);
@@ -225,6 +250,7 @@ export class Attempt {
 
   #done(): void {
     this.#state = 'done';
+    this.#context.close();
     this.#timer?.cancel();
     this.#timer = null;
   }

@@ -1,6 +1,9 @@
 /**
  * What node code sees of its attempt. Costly parts are made when they are first asked for: most
  * nodes never look at their signal or their key.
+ *
+ * Invariants: it knows which steps have begun and not ended; once it is closed no step begins and
+ * none is recorded; a step's promise that nobody waits for harms nobody.
  */
 import { HoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';
@@ -25,13 +28,14 @@ export interface AttemptHost {
   readonly memory: Memory | null;
   /** A digest of the run's stream and these parts. */
   key(...parts: readonly string[]): string;
+  /** What is known of a sub-step. Throws `KNOWN_SECRET` for a name that must not be recorded. */
   step(record: PositionRecord, name: string): StepRecord | undefined;
   /** True when a sub-step was started and nobody knows what it did. */
   hasUncertainStep(record: PositionRecord): boolean;
   /** Makes the start of a sub-step durable. */
   startStep(record: PositionRecord, name: string): Promise<void>;
-  /** Makes the result or failure of a sub-step durable. */
-  recordStep(record: PositionRecord, name: string, outcome: RecordedStep): Promise<void>;
+  /** Makes the result or failure of a sub-step durable; gives what was recorded. */
+  recordStep(record: PositionRecord, name: string, outcome: RecordedStep): Promise<RecordedStep>;
   /** Runs a child run to its end (its output), or to its pause. */
   runChild(
     record: PositionRecord,
@@ -51,6 +55,11 @@ export class AttemptContext implements NodeContext {
   #controller: AbortController | null = null;
   #usedSteps: Set<string> | null = null;
   #step: NodeContext['step'] | null = null;
+  #openSteps = 0;
+  /** Open steps of which a crash, or nobody waiting any more, leaves unknown what they did. */
+  #unsafeSteps = 0;
+  #onIdle: (() => void) | null = null;
+  #isClosed = false;
 
   constructor(record: PositionRecord, host: AttemptHost) {
     this.#record = record;
@@ -59,7 +68,7 @@ export class AttemptContext implements NodeContext {
 
   // Node code likes to take functions off its context, so what it takes is bound.
   get step(): NodeContext['step'] {
-    this.#step ??= this.#runStepOnce.bind(this);
+    this.#step ??= this.#beginStep.bind(this);
     return this.#step;
   }
 
@@ -101,18 +110,79 @@ export class AttemptContext implements NodeContext {
     this.#controller.abort(new HoldfastError('ABORTED', reason));
   }
 
-  async #runStepOnce<Result extends StepResult>(
+  /** Whether a step has begun and not ended. */
+  get hasOpenSteps(): boolean {
+    return this.#openSteps > 0;
+  }
+
+  /** Whether one of them must not be run again without asking. */
+  get hasUnsafeOpenStep(): boolean {
+    return this.#unsafeSteps > 0;
+  }
+
+  /** Calls `callback` once, when the last open step ends. */
+  onIdle(callback: () => void): void {
+    this.#onIdle = callback;
+  }
+
+  /** The attempt is over: its steps count for nothing any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#onIdle = null;
+  }
+
+  #beginStep<Result extends StepResult>(
     name: string,
     body: (step: StepContext) => Result | Promise<Result>,
     options: StepOptions = {},
   ): Promise<Result> {
+    this.#openSteps += 1;
+    const step = this.#runStepOnce(name, body, options);
+    const ended = () => this.#stepEnded();
+    // It also marks the promise as handled: node code may let a step run and never look at it.
+    step.then(ended, ended);
+    return step;
+  }
+
+  #stepEnded(): void {
+    this.#openSteps -= 1;
+    if (this.#openSteps > 0) return;
+    const callback = this.#onIdle;
+    this.#onIdle = null;
+    callback?.();
+  }
+
+  async #runStepOnce<Result extends StepResult>(
+    name: string,
+    body: (step: StepContext) => Result | Promise<Result>,
+    options: StepOptions,
+  ): Promise<Result> {
+    this.#requireOpen();
     this.#takeName(name);
     const known = this.#host.step(this.#record, name);
     if (known !== undefined && known.kind !== 'started') return this.#replay<Result>(known);
-    if (options.retrySafe !== true) await this.#host.startStep(this.#record, name);
-    const outcome = await this.#runStep(name, body);
-    await this.#host.recordStep(this.#record, name, outcome);
-    return this.#replay<Result>(outcome);
+    const isUnsafe = options.retrySafe !== true;
+    if (isUnsafe) this.#unsafeSteps += 1;
+    try {
+      if (isUnsafe) await this.#host.startStep(this.#record, name);
+      this.#requireOpen();
+      const outcome = await this.#runStep(name, body);
+      this.#requireOpen();
+      return this.#replay<Result>(await this.#host.recordStep(this.#record, name, outcome));
+    } finally {
+      if (isUnsafe) this.#unsafeSteps -= 1;
+    }
+  }
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    const { nodeId, position } = this.#record;
+    throw new HoldfastError(
+      'ABORTED',
+      `The attempt of ${nodeId} at ${position} is over: its steps are neither run nor recorded. ` +
+        'Wait for every step before the node returns.',
+      { nodeId, position },
+    );
   }
 
   #replay<Result>(outcome: RecordedStep): Result {

@@ -123,7 +123,11 @@ export class AttemptFactory {
     };
   }
 
-  #recordStep(record: PositionRecord, name: string, outcome: RecordedStep): Promise<void> {
+  async #recordStep(
+    record: PositionRecord,
+    name: string,
+    outcome: RecordedStep,
+  ): Promise<RecordedStep> {
     const screened = this.#screenedStep(record, name, outcome);
     const large = screened.kind === 'completed' ? screened.result : screened.message;
     const item = new AwaitedItem(512 + JSON.stringify(large).length * 2, (batch) => {
@@ -132,7 +136,8 @@ export class AttemptFactory {
       batch.write('graph:node-step-recorded', payload, large);
     });
     this.#loop.submit(item);
-    return item.done;
+    await item.done;
+    return screened;
   }
 
   #screenedStep(record: PositionRecord, name: string, outcome: RecordedStep): RecordedStep {

@@ -148,12 +148,16 @@ test('a run that has failed has no open pauses, and an answer to one says so', a
 test('an event that the record refuses is never written', async () => {
   const world = await worldOf(
     {
-      a: dataNode(async (_input, context) => {
-        void context.step('pay', () => new Promise(() => {})).catch(() => {});
-        await new Promise((resolve) => setImmediate(resolve));
-        await new Promise((resolve) => setImmediate(resolve));
-        throw new Error('The step was not waited for.');
-      }),
+      // The step holds its attempt until the time is over; whoever came next would start it again.
+      a: dataNode(
+        async (_input, context) => {
+          void context.step('pay', () => new Promise(() => {}));
+          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setImmediate(resolve));
+          throw new Error('The step was not waited for.');
+        },
+        { retrySafe: true, timeoutMs: 1, graceMs: 0 },
+      ),
     },
     { retries: 1 },
   );

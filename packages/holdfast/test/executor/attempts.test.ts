@@ -1,0 +1,136 @@
+/** How an attempt ends: its steps, its policy, and what node code may throw or return. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { dataNode, type NodeContext } from 'holdfast';
+import { createFakeClock } from 'holdfast/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { gate, type World, worldOf } from './world.ts';
+
+/** What reached the process as an unhandled rejection; a test that causes one is at fault. */
+let unhandled: unknown[] = [];
+const collect = (error: unknown) => void unhandled.push(error);
+beforeEach(() => {
+  unhandled = [];
+  process.on('unhandledRejection', collect);
+});
+afterEach(async () => {
+  await turn();
+  process.off('unhandledRejection', collect);
+  expect(unhandled).toEqual([]);
+});
+
+async function payloadOf(world: World, type: string) {
+  return (await world.events()).find((event) => event.type === `graph:${type}`)?.payload;
+}
+
+test('an attempt settles once the steps it left running are recorded', async () => {
+  const slow = gate();
+  const node = dataNode(
+    async (_input, context) => {
+      const left = context.step('slow', () => slow.opened.then(() => 'slow'));
+      const failing = context.step('fails', () => {
+        throw new Error('no');
+      });
+      try {
+        await Promise.all([left, failing]);
+      } finally {
+        setImmediate(() => setImmediate(() => slow.open()));
+      }
+    },
+    { retrySafe: true },
+  );
+  const world = await worldOf({ a: node });
+  await (await world.open()).run();
+  const types = (await world.types()).filter((type) => /recorded|failed/.test(type));
+  expect(types).toEqual(['node-step-recorded', 'node-step-recorded', 'node-failed']);
+});
+
+test('a retry is given the step that was left running', async () => {
+  let paid = 0;
+  let attempts = 0;
+  const node = dataNode(
+    async (_input, context) => {
+      attempts += 1;
+      const slow = gate();
+      const pay = context.step('pay', async () => {
+        await slow.opened;
+        paid += 1;
+        return 'paid';
+      });
+      setImmediate(() => slow.open());
+      if (attempts === 1) throw new Error('forgot to wait');
+      return pay;
+    },
+    { retrySafe: true },
+  );
+  const world = await worldOf({ a: node }, { retries: 1 });
+  expect(await (await world.open()).run()).toMatchObject({ output: { nodes: { a: 'paid' } } });
+  expect(paid).toBe(1);
+});
+
+test('a chain of steps that nobody waits for is run to its end', async () => {
+  const node = dataNode((_input, context) => {
+    const chain = async () => {
+      await context.step('one', () => turn());
+      await context.step('two', () => turn());
+      await context.step('three', () => turn());
+    };
+    void chain();
+    return 'done';
+  });
+  const world = await worldOf({ a: node });
+  await (await world.open()).run();
+  const types = (await world.types()).filter((type) => /recorded|completed/.test(type));
+  expect(types).toEqual([...Array(3).fill('node-step-recorded'), 'node-completed']);
+});
+
+test('a step that never ends holds its attempt until its timeout and grace', async () => {
+  const clock = createFakeClock();
+  const late = gate();
+  const node = dataNode(
+    (_input, context) => {
+      void context.step('hangs', () => late.opened, { retrySafe: true });
+      return 'done';
+    },
+    { timeoutMs: 1_000, graceMs: 100, retrySafe: true },
+  );
+  const world = await worldOf({ a: node });
+  const running = (await world.open({ clock })).run();
+  await clock.advance(1_099);
+  expect(await world.types()).not.toContain('node-failed');
+  await clock.advance(1);
+  expect(await running).toMatchObject({ kind: 'fail' });
+  late.open();
+  await clock.runUntilIdle();
+  expect(await payloadOf(world, 'node-failed')).toMatchObject({ code: 'TIMEOUT' });
+  expect(await world.types()).not.toContain('node-step-recorded');
+});
+
+test('a step that is called after its attempt has settled is refused', async () => {
+  let kept: NodeContext | null = null;
+  let calls = 0;
+  const node = dataNode((_input, context) => {
+    kept = context;
+  });
+  const world = await worldOf({ a: node });
+  await (await world.open()).run();
+  const late = (kept as unknown as NodeContext).step('late', () => {
+    calls += 1;
+  });
+  await expect(late).rejects.toMatchObject({
+    code: 'ABORTED',
+    message: expect.stringContaining('attempt of a at dag/a/1 is over'),
+  });
+  expect(calls).toBe(0);
+});
+
+test('a floating step that fails ends nothing but itself', async () => {
+  const node = dataNode((_input, context) => {
+    void context.step('floats', () => {
+      throw new Error('no');
+    });
+    return 'done';
+  });
+  const world = await worldOf({ a: node });
+  expect(await (await world.open()).run()).toMatchObject({ output: { nodes: { a: 'done' } } });
+  expect(await payloadOf(world, 'node-step-recorded')).toMatchObject({ code: 'EFFECT_FAILED' });
+});
