@@ -11,6 +11,7 @@ import type { Clock, Timer } from '../base/ports.ts';
 import type { NodeResultIssue } from '../graph/graph-type.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { jsonExceeds } from '../store/json-size.ts';
+import { readActionDecision } from './action-policy.ts';
 import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
 import { AttemptContext, type AttemptHost } from './context.ts';
 import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
@@ -116,13 +117,14 @@ export class Attempt {
   }
 
   async #runUnderPolicy(decide: NonNullable<NodeBinding['decideAction']>): Promise<void> {
-    let decision: ActionDecision;
     try {
-      decision = await decide(this.record.input, this.#context);
+      this.#follow(readActionDecision(await decide(this.record.input, this.#context)));
     } catch (error) {
       this.#settle(failed('ACTION_POLICY', `The action policy failed: ${errorText(error)}`, true));
-      return;
     }
+  }
+
+  #follow(decision: ActionDecision): void {
     if (!this.isLive) return;
     if (decision.kind === 'allow') {
       // Told to stop while the policy was asked: the code is not called any more.
@@ -174,11 +176,9 @@ export class Attempt {
 
   #complete(result: JsonValue): void {
     const { binding, setting } = this.#options;
-    const issue = setting.validateResult?.(this.record.nodeId, result) ?? null;
-    if (issue !== null) {
-      const where = issue.path === '' ? 'the result' : `the result at ${issue.path}`;
-      const text = `${issue.code} in ${where} of ${this.record.nodeId}: ${issue.message}`;
-      this.#settle(failed('RESULT_INVALID', text, true));
+    const fault = this.#resultFault(result);
+    if (fault !== null) {
+      this.#settle(failed('RESULT_INVALID', fault, true));
       return;
     }
     const maxBytes = setting.maxResultBytes(this.record);
@@ -188,6 +188,19 @@ export class Attempt {
       void this.#completeByReference(result);
     } else {
       this.#settle(tooLarge(this.record, 'result', maxBytes));
+    }
+  }
+
+  /** What the graph has against the result. */
+  #resultFault(result: JsonValue): string | null {
+    const { nodeId } = this.record;
+    try {
+      const issue = this.#options.setting.validateResult?.(nodeId, result) ?? null;
+      if (issue === null) return null;
+      const where = issue.path === '' ? 'the result' : `the result at ${issue.path}`;
+      return `${issue.code} in ${where} of ${nodeId}: ${issue.message}`;
+    } catch (error) {
+      return `validateNodeResult threw for the result of ${nodeId}: ${errorText(error)}`;
     }
   }
 

@@ -35,6 +35,8 @@ export const MAX_FAILURE_MESSAGE_LENGTH = 2_000;
 const MAX_CODE_LENGTH = 128;
 const MAX_REASON_LENGTH = 500;
 
+const DETERMINISTIC: ReadonlySet<ErrorCode> = new Set(['STEP_REPEATED', 'KNOWN_SECRET']);
+
 /** A reason as an event holds it: one line. */
 export function pauseReason(reason: string): string {
   return oneLine(reason, MAX_REASON_LENGTH, 'It waits.');
@@ -75,19 +77,28 @@ export function failed(code: ErrorCode, message: string, retryable: boolean): Fa
 export function failureOf(error: unknown, aborted = false): FailedOutcome {
   const message = boundedMessage(errorText(error));
   if (aborted) return { kind: 'failed', code: 'ABORTED', message, retryable: true };
-  if (isNodeFailure(error)) {
-    const code = oneLine(error.failureCode, MAX_CODE_LENGTH, 'EFFECT_FAILED');
-    return { kind: 'failed', code, message, retryable: error.retryable };
+  return { kind: 'failed', message, ...verdictOf(error) };
+}
+
+function verdictOf(error: unknown): Pick<FailedOutcome, 'code' | 'retryable'> {
+  try {
+    if (isNodeFailure(error)) {
+      const { failureCode, retryable } = error;
+      return { code: oneLine(failureCode, MAX_CODE_LENGTH, 'EFFECT_FAILED'), retryable };
+    }
+    if (isHoldfastError(error)) {
+      const { code } = error;
+      return { code, retryable: !isDeterministic(code) };
+    }
+  } catch {
+    // A proxy, or a getter, that throws when it is looked at: as good as no code.
   }
-  if (isHoldfastError(error)) {
-    return { kind: 'failed', code: error.code, message, retryable: !isDeterministic(error.code) };
-  }
-  return { kind: 'failed', code: 'EFFECT_FAILED', message, retryable: true };
+  return { code: 'EFFECT_FAILED', retryable: true };
 }
 
 /** Expressions and definitions give the same error for the same input, however often. */
 function isDeterministic(code: ErrorCode): boolean {
-  return code.startsWith('EXPRESSION_') || code.startsWith('FLOW_') || code === 'STEP_REPEATED';
+  return code.startsWith('EXPRESSION_') || code.startsWith('FLOW_') || DETERMINISTIC.has(code);
 }
 
 function isNodeFailure(error: unknown): error is NodeFailure {

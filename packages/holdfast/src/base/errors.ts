@@ -61,11 +61,12 @@ export function isHoldfastError(
   return code === undefined || found === code;
 }
 
-/** The text of anything thrown, which need not be an error. */
+/** The text of anything thrown, which need not be an error. It never throws itself. */
 export function errorText(error: unknown): string {
-  if (error instanceof Error) return error.message;
   try {
-    return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
+    if (typeof error === 'string') return error;
+    if (error instanceof Error && typeof error.message === 'string') return error.message;
+    return JSON.stringify(error) ?? String(error);
   } catch {
     return 'a value that cannot be shown was thrown';
   }

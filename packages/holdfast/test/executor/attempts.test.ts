@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { dataNode, type NodeContext } from 'holdfast';
 import { createFakeClock } from 'holdfast/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { gate, type World, worldOf } from './world.ts';
+import { dagOf, gate, type World, worldOf } from './world.ts';
 
 /** What reached the process as an unhandled rejection; a test that causes one is at fault. */
 let unhandled: unknown[] = [];
@@ -133,4 +133,67 @@ test('a floating step that fails ends nothing but itself', async () => {
   const world = await worldOf({ a: node });
   expect(await (await world.open()).run()).toMatchObject({ output: { nodes: { a: 'done' } } });
   expect(await payloadOf(world, 'node-step-recorded')).toMatchObject({ code: 'EFFECT_FAILED' });
+});
+
+test.each([
+  ['undefined', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['a word', 'allow', '"allow"'],
+  ['an unknown kind', { kind: 'perhaps' }, 'perhaps'],
+  ['a deny without reason', { kind: 'deny' }, 'deny'],
+  ['a wait without request', { kind: 'wait', reason: 'Ask.' }, 'undefined'],
+  ['a wait for no moment', { kind: 'wait', reason: 'Ask.', request: { dueAt: 'soon' } }, 'soon'],
+])('a policy that returns %s fails its attempt with ACTION_POLICY', async (_what, said, shown) => {
+  const node = dataNode(() => 'ran', { decideAction: () => said as never });
+  const world = await worldOf({ a: node });
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+  expect(await payloadOf(world, 'node-failed')).toMatchObject({
+    code: 'ACTION_POLICY',
+    message: expect.stringContaining(shown),
+  });
+});
+
+const hostile: readonly (readonly [string, () => unknown])[] = [
+  [
+    'a proxy whose every property throws',
+    () =>
+      new Proxy(new Error('hidden'), {
+        get: () => {
+          throw new Error('no');
+        },
+      }),
+  ],
+  [
+    'an object whose toString and toJSON throw',
+    () => {
+      const no = () => {
+        throw new Error('no');
+      };
+      return { toString: no, toJSON: no };
+    },
+  ],
+  ['an error whose message is no text', () => Object.assign(new Error('x'), { message: 5 })],
+  ['an object without prototype', () => Object.create(null)],
+];
+test.each(hostile)('%s fails its attempt and nothing else', async (_what, make) => {
+  const node = dataNode(async () => {
+    throw make();
+  });
+  const world = await worldOf({ a: node });
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+  expect(await payloadOf(world, 'node-failed')).toMatchObject({ code: 'EFFECT_FAILED' });
+});
+
+test('a validateNodeResult that throws is named as what failed', async () => {
+  const world = await worldOf({ a: dataNode(() => 'fine') });
+  const graph = dagOf(['a']);
+  const validateNodeResult = () => {
+    throw new Error('My own fault.');
+  };
+  const executor = await world.open({ graph: { ...graph, validateNodeResult } });
+  await executor.run();
+  expect(await payloadOf(world, 'node-failed')).toMatchObject({
+    code: 'RESULT_INVALID',
+    message: 'validateNodeResult threw for the result of a: My own fault.',
+  });
 });
