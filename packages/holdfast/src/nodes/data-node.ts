@@ -6,8 +6,8 @@ import {
   type NodeFunction,
   nodeBinding,
 } from '../attempt/binding.ts';
-import { HoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import { refuseOption, requireDelay } from './node-option.ts';
 
 /** The rules under which a function runs. Times are in milliseconds. */
 export interface DataNodeOptions<Input = JsonValue> {
@@ -39,10 +39,16 @@ export function dataNode<Input = JsonValue>(
   options: DataNodeOptions<Input> = {},
 ): NodeBinding {
   const { retrySafe = false, timeoutMs = null, graceMs, decideAction, largeResult } = options;
-  if (typeof run !== 'function') refuse('the node', 'a function', run);
-  if (typeof retrySafe !== 'boolean') refuse('retrySafe', 'true or false', retrySafe);
+  if (typeof run !== 'function') refuseOption('the node', 'a function', run);
+  if (typeof retrySafe !== 'boolean') refuseOption('retrySafe', 'true or false', retrySafe);
   if (timeoutMs !== null) requireDelay('timeoutMs', timeoutMs, 1);
   if (graceMs !== undefined) requireDelay('graceMs', graceMs, 0);
+  if (largeResult !== undefined && largeResult !== 'artifact') {
+    refuseOption('largeResult', "'artifact' or left out", largeResult);
+  }
+  if (decideAction !== undefined && typeof decideAction !== 'function') {
+    refuseOption('decideAction', 'a function', decideAction);
+  }
   return nodeBinding({
     run: (input, context) => run(input as Input, context),
     retrySafe,
@@ -52,16 +58,5 @@ export function dataNode<Input = JsonValue>(
     ...(decideAction === undefined
       ? {}
       : { decideAction: (input, context) => decideAction(input as Input, context) }),
-  });
-}
-
-function requireDelay(name: string, value: unknown, least: number): void {
-  if (Number.isSafeInteger(value) && Number(value) >= least) return;
-  refuse(name, `a whole number of milliseconds from ${least}`, value);
-}
-
-function refuse(name: string, expected: string, value: unknown): never {
-  throw new HoldfastError('INVALID_OPTION', `${name} must be ${expected}, not ${String(value)}.`, {
-    option: name,
   });
 }

@@ -8,7 +8,9 @@ import {
 } from '../attempt/binding.ts';
 import { deadlineOf } from '../attempt/deadline.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { textFault } from '../base/identifier.ts';
+import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
+import { refuseOption, requireDelay } from './node-option.ts';
 
 interface WaitBase {
   /** The wait ends by itself this long after its dispatch; never by default. */
@@ -33,9 +35,12 @@ export type WaitNodeOptions = WaitBase &
  * a signal wait by the oldest signal of its name, with the payload as its result, also if it came
  * before the wait.
  *
+ * Throws `INVALID_OPTION`; a prompt function that gives no text fails its node with that code.
+ *
  * @example waitNode({ kind: 'approval', prompt: 'Ship it?', deadlineMs: 3 * 24 * 3_600_000 })
  */
 export function waitNode(options: WaitNodeOptions): NodeBinding {
+  checkOptions(options);
   return nodeBinding({
     retrySafe: true,
     run: (input, _context, record) => waitFor(requestOf(options, input), options, record),
@@ -59,8 +64,36 @@ function requestOf(
   input: JsonValue,
 ): JsonObject & { readonly kind: string } {
   if (options.kind === 'signal') return { kind: 'signal', name: options.name };
-  const { prompt } = options;
-  return { kind: 'approval', prompt: typeof prompt === 'function' ? prompt(input) : prompt };
+  const prompt: unknown =
+    typeof options.prompt === 'function' ? options.prompt(input) : options.prompt;
+  if (typeof prompt !== 'string') refuseOption('what prompt returns', 'text', prompt);
+  return { kind: 'approval', prompt };
+}
+
+function checkOptions(options: WaitNodeOptions): void {
+  const { kind, deadlineMs, onDeadline } = options;
+  if (kind === 'signal') {
+    if (textFault(options.name) !== null) refuseOption('name', 'one line of text', options.name);
+  } else if (kind !== 'approval') {
+    refuseOption('kind', "'approval' or 'signal'", kind);
+  } else if (typeof options.prompt !== 'string' && typeof options.prompt !== 'function') {
+    refuseOption('prompt', 'text or a function', options.prompt);
+  }
+  if (deadlineMs !== undefined) requireDelay('deadlineMs', deadlineMs, 1);
+  if (onDeadline !== undefined && !isEnding(onDeadline)) {
+    refuseOption('onDeadline', '{ result } of JSON or { failWith } of one line', onDeadline);
+  }
+}
+
+function isEnding(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null) return false;
+  if (!('result' in given)) return 'failWith' in given && textFault(given.failWith) === null;
+  try {
+    cloneFrozenJson(given.result);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function endingsOf({ onDeadline }: WaitNodeOptions): WaitEndings {

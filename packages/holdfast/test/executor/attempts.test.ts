@@ -1,6 +1,6 @@
 /** How an attempt ends: its steps, its policy, and what node code may throw or return. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { dataNode, type NodeContext } from 'holdfast';
+import { dataNode, type NodeContext, waitNode } from 'holdfast';
 import { createFakeClock } from 'holdfast/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dagOf, gate, type World, worldOf } from './world.ts';
@@ -196,4 +196,30 @@ test('a validateNodeResult that throws is named as what failed', async () => {
     code: 'RESULT_INVALID',
     message: 'validateNodeResult threw for the result of a: My own fault.',
   });
+});
+
+const approval = { kind: 'approval', prompt: 'Ship it?' } as const;
+test.each([
+  ['largeResult', () => dataNode(() => 1, { largeResult: 'foo' as never })],
+  ['decideAction', () => dataNode(() => 1, { decideAction: 5 as never })],
+  ['kind', () => waitNode({ kind: 'nap' } as never)],
+  ['prompt', () => waitNode({ kind: 'approval', prompt: 5 as never })],
+  ['name', () => waitNode({ kind: 'signal', name: ' ' })],
+  ['deadlineMs', () => waitNode({ ...approval, deadlineMs: 0 })],
+  ['deadlineMs', () => waitNode({ ...approval, deadlineMs: 1.5 })],
+  ['onDeadline', () => waitNode({ ...approval, onDeadline: {} as never })],
+  ['onDeadline', () => waitNode({ ...approval, onDeadline: null as never })],
+  ['onDeadline', () => waitNode({ ...approval, onDeadline: { failWith: ' ' } })],
+  ['onDeadline', () => waitNode({ ...approval, onDeadline: { failWith: 'A\nB' } })],
+  ['onDeadline', () => waitNode({ ...approval, onDeadline: { result: Number.NaN } })],
+])('%s of a node that it cannot run with is refused', (option, bind) => {
+  const refusal = { code: 'INVALID_OPTION', details: { option } };
+  expect(bind).toThrow(expect.objectContaining(refusal));
+});
+
+test('a prompt that is no text fails its node', async () => {
+  const node = waitNode({ kind: 'approval', prompt: () => 5 as never });
+  const world = await worldOf({ a: node });
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+  expect(await payloadOf(world, 'node-failed')).toMatchObject({ code: 'INVALID_OPTION' });
 });
