@@ -96,7 +96,7 @@ describe('runs that this host cannot drive', () => {
     await host.looks(260);
     await host.stop();
     const waits = tries.slice(1).map((at, index) => (at - (tries[index] ?? 0)) / POLL_MS);
-    expect(waits).toEqual([10, 20, 40, 60, 60, 60]);
+    expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60, 60]);
     expect(errors).toBe(tries.length);
   });
 
@@ -106,7 +106,8 @@ describe('runs that this host cannot drive', () => {
     const host = await hostOf(['r'], () => (isKnown ? works : null), {
       onResult: (runId) => results.push(runId),
     });
-    await host.looks(1);
+    // Passed over at 0, 2 and 6 s, and then until 14 s.
+    await host.looks(7);
     isKnown = true;
     await host.looks(2);
     expect(results).toEqual([]);

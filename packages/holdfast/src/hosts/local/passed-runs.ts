@@ -5,7 +5,7 @@
 import type { RunIndexRow } from '../../store/run-index.ts';
 
 /** The first wait is so many looks long, and each next one is twice as long. */
-const FIRST_POLLS = 10;
+const FIRST_POLLS = 2;
 const LONGEST_MS = 60_000;
 /** So long after its wait a run is remembered that nothing was heard of. */
 const KEPT_MS = 600_000;
