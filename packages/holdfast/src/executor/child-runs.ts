@@ -199,6 +199,62 @@ export class ChildRuns {
   }
 }
 
+/** What a run that has failed is asked about the child runs that it has left open. */
+export interface LeftChildren {
+  readonly look: <Seen>(select: (fold: RunFold) => Seen) => Promise<Seen>;
+  readonly openChildren: {
+    readonly owning: (runId: string) => Promise<{ readonly executor: GraphExecutor } | null>;
+  };
+}
+
+/**
+ * An executor that cancels, once its run has failed, the child runs that were paused or asleep
+ * then: nobody else would ever end them. Whoever runs it again tries again what did not succeed.
+ */
+export function endingChildren(executor: GraphExecutor, parent: LeftChildren): GraphExecutor {
+  const ended = async (result: RunResult, signal?: AbortSignal): Promise<RunResult> => {
+    if (result.kind !== 'fail') return result;
+    for (const runId of await parent.look(pausedChildren)) {
+      await endLeft(parent, { runId, by: executor.runId, signal });
+    }
+    return result;
+  };
+  return Object.freeze({
+    ...executor,
+    run: async (signal?: AbortSignal) => ended(await executor.run(signal), signal),
+    resume: async (positions: string | readonly string[], signal?: AbortSignal) =>
+      ended(await executor.resume(positions, signal), signal),
+  });
+}
+
+interface LeftChild {
+  readonly runId: string;
+  /** The run that has left it. */
+  readonly by: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The parent's end stands and is told, whatever becomes of what it has left. */
+async function endLeft(parent: LeftChildren, { runId, by, signal }: LeftChild): Promise<void> {
+  try {
+    const child = await parent.openChildren.owning(runId);
+    if (child === null) return;
+    await child.executor.cancel({ by, reason: `Run ${by} has failed.` });
+    await driveToRest(child.executor, signal);
+  } catch {
+    // It stays open with its cancel, or without.
+  }
+}
+
+function pausedChildren(fold: RunFold): readonly string[] {
+  const runIds: string[] = [];
+  for (const { pause } of fold.positions.with('paused')) {
+    const runId = pause?.request.kind === 'child' ? pause.request['runId'] : null;
+    if (typeof runId === 'string') runIds.push(runId);
+  }
+  return runIds;
+}
+
 /** Runs, and resumes what a dead process left in flight, until the run ends or pauses. */
 export async function driveToRest(
   executor: Pick<GraphExecutor, 'run' | 'resume'>,

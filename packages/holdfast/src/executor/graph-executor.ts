@@ -9,6 +9,7 @@ import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createSystemClock } from '../store/system-clock.ts';
 import { createSystemIds } from '../store/system-ids.ts';
+import { endingChildren } from './child-runs.ts';
 import { Driver } from './driver.ts';
 import type { GraphExecutor } from './executor.ts';
 import { checkedOptions } from './option-check.ts';
@@ -97,7 +98,14 @@ export async function assembleExecutor(
       return assembleExecutor({ ...options, runId: childId, graph: childGraph, nodes }, tuning);
     },
   };
-  return createRunInbox(new Driver(settings), settings);
+  const driver = new Driver(settings);
+  const executor = createRunInbox(driver, settings);
+  const hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
+  if (!hasChildren) return executor;
+  return endingChildren(executor, {
+    look: (select) => driver.look(select),
+    openChildren: driver.openChildren,
+  });
 }
 
 /** The graph must be the stored one: definition, kind and versions; its code is not compared. */

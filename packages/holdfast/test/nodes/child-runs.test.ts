@@ -147,6 +147,34 @@ describe('a child that continues as new', () => {
   });
 });
 
+describe('a parent that fails', () => {
+  test.each([
+    ['paused', ['wait', 'approval', { prompt: 'on?' }]],
+    ['asleep', ['wait', 'delay', { delayMs: 3_600_000 }]],
+  ] as const)('ends its child that is %s', async (_how, wait) => {
+    const flow = flowOf(
+      [
+        ['sub', 'subflow', { flow: 'inner', input: null }],
+        ['ask', 'approval', { prompt: 'go?' }],
+        ['bad', 'task', { function: 'bad' }],
+      ],
+      ['start>sub', 'start>ask', 'ask.approved>bad'],
+    );
+    const bad = () => {
+      throw new Error('no luck');
+    };
+    const inner = flowOf([wait], ['start>wait']);
+    const scene = await flowScene(flow, { bad }, { flows: { inner } });
+    const first = await scene.run({ maxIdleMs: 1_000 });
+    const pauses = first.kind === 'pause' ? first.pauses : [];
+    const asked = pauses.find(({ request }) => request['prompt'] === 'go?')?.pauseId ?? '';
+    await (await scene.open()).answer(asked, true, { by: 'ada' });
+    expect(await scene.run({ maxIdleMs: 1_000 })).toMatchObject({ code: 'FLOW_NODE_FAILED' });
+    const { runs } = await scene.storage.runIndex.list();
+    expect(runs.map(({ status }) => status).sort()).toEqual(['cancelled', 'fail']);
+  });
+});
+
 /** A storage whose process dies before its write of this number: nothing comes back any more. */
 function dyingAt(storage: RunStorage, crashAt: number) {
   const died = gate<void>();
