@@ -2,12 +2,14 @@
 import { Attempt, type AttemptSetting } from '../attempt/attempt.ts';
 import type { ChildRun, NodeBinding, PauseAttempt } from '../attempt/binding.ts';
 import { AttemptContext, type AttemptHost, type RecordedStep } from '../attempt/context.ts';
+import { fitText, jsonBytes } from '../attempt/fitting-text.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { failed } from '../attempt/outcome.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
+import { jsonExceeds } from '../store/json-size.ts';
 import { SecretScreen } from '../store/known-secrets.ts';
 import { safePayloadBytes } from '../store/policy.ts';
 import type { ExecutorSettings } from './options.ts';
@@ -30,6 +32,9 @@ export interface AttemptLoop {
 
 /** What stands around a result in its event, in bytes, beside the names. */
 const RESULT_FRAME_BYTES = 256;
+
+/** What of them a reason may take when the request leaves nothing. */
+const LEAST_REASON_BYTES = 64;
 
 export class AttemptFactory {
   readonly #settings: ExecutorSettings;
@@ -83,8 +88,27 @@ export class AttemptFactory {
       validateResult: graph.validateNodeResult ?? null,
       storeLargeResult: (text) => this.#storeLargeResult(text),
       onSettled: (attempt, outcome) =>
-        this.#loop.settled(attempt, this.#screened(attempt.record, outcome)),
+        this.#loop.settled(attempt, this.#recordable(attempt.record, outcome)),
     };
+  }
+
+  /** The outcome with its text cut to what an event holds beside the rest. */
+  #recordable(record: PositionRecord, given: AttemptOutcome): AttemptOutcome {
+    const outcome = this.#screened(record, given);
+    if (outcome.kind === 'completed') return outcome;
+    const room = this.#setting.maxResultBytes(record);
+    if (outcome.kind === 'failed') return this.#fitting(outcome, room);
+    const left = Math.max(room - jsonBytes(outcome.request), LEAST_REASON_BYTES);
+    const reason = fitText(outcome.reason, left);
+    return reason === outcome.reason ? outcome : { ...outcome, reason };
+  }
+
+  #fitting<Failure extends { readonly code: string; readonly message: string }>(
+    failure: Failure,
+    room: number,
+  ): Failure {
+    const message = fitText(failure.message, room - jsonBytes(failure.code));
+    return message === failure.message ? failure : { ...failure, message };
   }
 
   async #storeLargeResult(text: string): Promise<JsonValue> {
@@ -112,7 +136,10 @@ export class AttemptFactory {
       memory,
       key: (...parts) =>
         `sha256:${hash(JSON.stringify([stream.namespace, stream.streamId, ...parts]))}`,
-      step: (record, name) => knownStep(loop.fold(), record, name),
+      step: (record, name) => {
+        this.#requireHarmless(record, name);
+        return knownStep(loop.fold(), record, name);
+      },
       // Asked by a timer, which may outlive the executor's hold: then nothing is certain.
       hasUncertainStep: (record) =>
         loop.hasLetGo() || loop.fold().steps.uncertain(record.firstPosition).length > 0,
@@ -141,16 +168,28 @@ export class AttemptFactory {
   }
 
   #screenedStep(record: PositionRecord, name: string, outcome: RecordedStep): RecordedStep {
-    const maxBytes = safePayloadBytes(this.#settings.storage.record.policy);
-    const text = JSON.stringify(outcome);
     const failure = { kind: 'failed', position: record.position } as const;
-    if (Buffer.byteLength(text) + RESULT_FRAME_BYTES + name.length * 6 > maxBytes) {
+    const room = this.#setting.maxResultBytes(record) - jsonBytes(name);
+    if (outcome.kind === 'completed' && jsonExceeds(outcome.result, room)) {
       const message = `The result of step ${name} is larger than an event holds.`;
-      return { ...failure, code: 'RESULT_TOO_LARGE', message };
+      return this.#fitting({ ...failure, code: 'RESULT_TOO_LARGE', message }, room);
     }
-    if (this.#screen === null || !this.#screen.foundInJson(text)) return outcome;
-    const message = `The outcome of step ${name} holds a known secret and was not recorded.`;
-    return { ...failure, code: 'KNOWN_SECRET', message };
+    if (this.#screen?.foundInJson(JSON.stringify(outcome)) === true) {
+      const message = `The outcome of step ${name} holds a known secret and was not recorded.`;
+      return this.#fitting({ ...failure, code: 'KNOWN_SECRET', message }, room);
+    }
+    return outcome.kind === 'completed' ? outcome : this.#fitting(outcome, room);
+  }
+
+  /** A name that holds a known secret fails its step before anything of it is written. */
+  #requireHarmless(record: PositionRecord, name: string): void {
+    if (this.#screen === null || !this.#screen.foundInJson(JSON.stringify(name))) return;
+    const { nodeId } = record;
+    throw new GraphExecutionError(
+      'KNOWN_SECRET',
+      `A step of ${nodeId} was not run: its name holds a known secret. Name it without.`,
+      { nodeId },
+    );
   }
 }
 

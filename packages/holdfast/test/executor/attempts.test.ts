@@ -1,6 +1,7 @@
 /** How an attempt ends: its steps, its policy, and what node code may throw or return. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { dataNode, type NodeContext, waitNode } from 'holdfast';
+import { dataNode, defaultStoragePolicy, type NodeContext, waitNode } from 'holdfast';
+import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { createFakeClock } from 'holdfast/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dagOf, gate, type World, worldOf } from './world.ts';
@@ -222,4 +223,72 @@ test('a prompt that is no text fails its node', async () => {
   const world = await worldOf({ a: node });
   expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
   expect(await payloadOf(world, 'node-failed')).toMatchObject({ code: 'INVALID_OPTION' });
+});
+
+/** A storage whose events hold 2,000 bytes, as small as the record of a run allows. */
+function smallStorage() {
+  const policy = {
+    ...defaultStoragePolicy,
+    maxEventPayloadBytes: 2_000,
+    maxAppendBatchBytes: 8_000,
+  };
+  return createMemoryRunStorage({ namespace: 'test', policy });
+}
+
+test.each(['x', '"', 'é', '漢', '😀', '\n'])(
+  'a long message of %j fits a small event',
+  async (unit) => {
+    const node = dataNode(() => {
+      throw new Error(`It began. ${unit.repeat(2_000)}`);
+    });
+    const world = await worldOf({ a: node }, {}, smallStorage());
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+    const { message } = (await payloadOf(world, 'node-failed')) as { message: string };
+    expect(message).toMatch(/^It began\. [\s\S]{200,}…$/u);
+  },
+);
+
+test('a long message of a step fits a small event', async () => {
+  const node = dataNode(async (_input, context) => {
+    const failing = context.step('s'.repeat(200), () => {
+      throw new Error('漢'.repeat(2_000));
+    });
+    await failing.catch(() => {});
+    return 'went on';
+  });
+  const world = await worldOf({ a: node }, {}, smallStorage());
+  expect(await (await world.open()).run()).toMatchObject({ output: { nodes: { a: 'went on' } } });
+  expect(await payloadOf(world, 'node-step-recorded')).toMatchObject({ code: 'EFFECT_FAILED' });
+});
+
+test.each([10, 1_300, 1_600])(
+  'a long reason beside a request of %d characters fits a small event',
+  async (length) => {
+    const request = { note: 'x'.repeat(length) };
+    const decideAction = () => ({ kind: 'wait', reason: '漢'.repeat(500), request }) as const;
+    const node = dataNode(() => 'ran', { decideAction });
+    const world = await worldOf({ a: node }, {}, smallStorage());
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'pause' });
+    expect(await payloadOf(world, 'node-paused')).toMatchObject({ request });
+  },
+);
+
+test('a step whose name holds a known secret fails, and the run goes on', async () => {
+  const secret = 'correct-horse-battery';
+  const storage = createMemoryRunStorage({ namespace: 'test', knownSecrets: [secret] });
+  let calls = 0;
+  const node = dataNode(async (_input, context) => {
+    try {
+      await context.step(`pay with ${secret}`, () => {
+        calls += 1;
+      });
+    } catch (error) {
+      return { code: (error as { code?: string }).code ?? null, calls };
+    }
+    return null;
+  });
+  const world = await worldOf({ a: node }, {}, storage);
+  expect(await (await world.open()).run()).toMatchObject({
+    output: { nodes: { a: { code: 'KNOWN_SECRET', calls: 0 } } },
+  });
 });
