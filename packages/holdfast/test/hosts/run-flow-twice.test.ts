@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('of two calls with the same flow and input, one drives the run and the other is told', async () => {
+test('of two equal calls one drives the run, and the other is told', async () => {
   for (let round = 0; round < 5; round += 1) {
     const flow = defineFlow({ id: `same-${round}`, nodes: { n: task(() => 'done') } });
     const call = () =>

@@ -84,7 +84,7 @@ describe('a child that continues as new', () => {
     expect(await scene.storage.runIndex.due('2999-01-01T00:00:00.000Z' as never)).toEqual([]);
   });
 
-  test('lists the pauses of each successor, and is answered and resumed in new processes', async () => {
+  test('lists each successor’s pauses, answered and resumed in new processes', async () => {
     const { scene, seen } = await counted(true);
     let result = await scene.run();
     for (const own of [1, 2, 3]) {
