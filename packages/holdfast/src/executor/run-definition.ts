@@ -175,8 +175,8 @@ export function refuseRelativeId(runId: string): void {
   if (!isRelativeRunId(runId)) return;
   throw new GraphExecutionError(
     'INVALID_ID',
-    `${JSON.stringify(String(runId).slice(-80))} cannot be given to a run: ids that end in '.' and ` +
-      "16 hexadecimal digits, or in '.c' and a number, are kept for child runs and successors.",
+    `${JSON.stringify(String(runId).slice(-80))} cannot be given to a run: ids that end in '.' ` +
+      "and 16 hexadecimal digits, or in '.c' and a number, are kept for child runs and successors.",
   );
 }
 
