@@ -4,6 +4,7 @@
  */
 import type { WaitEndings } from '../attempt/binding.ts';
 import type { HashText } from '../base/digest.ts';
+import type { JsonValue } from '../base/json.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import type { CancelPlan } from './cancel-plan.ts';
 import type { Drive } from './drive.ts';
@@ -17,7 +18,7 @@ import {
 } from './record-decision.ts';
 import { writeStarts } from './record-starts.ts';
 import { writeEndedWaits } from './record-waits.ts';
-import { writeResume } from './resume-position.ts';
+import { requireOpen, writeResume } from './resume-position.ts';
 import type { EndCommand } from './run-end.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
@@ -30,6 +31,7 @@ export interface AdvanceOptions {
   readonly foreign: ForeignPositions;
   readonly cancel: CancelPlan;
   readonly endingsOf: (nodeId: string) => WaitEndings;
+  readonly fits: (result: JsonValue) => boolean;
   readonly isRetrySafe: (nodeId: string) => boolean;
 }
 
@@ -56,14 +58,14 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
       return batch.bytes > maxBatchBytes ? AGAIN : STAY;
     }
   }
-  const { endingsOf } = options;
-  if (!writeEndedWaits(batch, { endingsOf, maxBatchBytes, hasSlot })) return AGAIN;
+  const { endingsOf, fits } = options;
+  if (!writeEndedWaits(batch, { endingsOf, fits, maxBatchBytes, hasSlot })) return AGAIN;
   drive.mustDecide ||= batch.asksDecision;
   if (options.foreign.someRun(batch)) return STAY;
   return drive.ending === null ? goOn(batch, drive, options) : ending(batch, drive);
 }
 
-/** Re-opens what `resume` names; a paused position waits until a slot is free. */
+/** Re-opens what `resume` names, all or nothing; a paused position waits until a slot is free. */
 function writeResumes(batch: TurnBatch, drive: Drive, options: AdvanceOptions): void {
   if (drive.toResume.length === 0 && drive.deferred.length === 0) return;
   const { positions, cancelRequested } = batch.machine.fold;
@@ -71,6 +73,9 @@ function writeResumes(batch: TurnBatch, drive: Drive, options: AdvanceOptions): 
   const isPausing = (position: string) =>
     drive.deferred.includes(position) && options.live.has(position);
   const isPaused = (position: string) => positions.get(position)?.status === 'paused';
+  for (const position of drive.toResume) {
+    requireOpen(batch, position, (live) => options.live.has(live));
+  }
   // One that had to wait may have been settled or re-opened meanwhile.
   const positionsToOpen = new Set([...drive.toResume, ...drive.deferred.filter(isPaused)]);
   for (const position of positionsToOpen) {

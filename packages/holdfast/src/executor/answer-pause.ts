@@ -16,8 +16,14 @@ export interface AnswerRequest {
   readonly by: string;
 }
 
+/** What an answer makes of a node, and whether that can be recorded. */
+export interface AnswerRules {
+  readonly endingsOf: EndingsOf;
+  readonly fits: (result: JsonValue) => boolean;
+}
+
 /** Writes an answer. Throws `PAUSE_MISMATCH`, `ANSWER_INVALID`, `PROTOCOL`. */
-export function writeAnswer(batch: TurnBatch, request: AnswerRequest, endingsOf: EndingsOf): void {
+export function writeAnswer(batch: TurnBatch, request: AnswerRequest, rules: AnswerRules): void {
   const wait = requireOpenPause(batch.machine.fold, request.pauseId);
   if (wait.pause.request.kind === 'reconcile-attempt') {
     throw new GraphExecutionError(
@@ -28,7 +34,7 @@ export function writeAnswer(batch: TurnBatch, request: AnswerRequest, endingsOf:
   }
   refuseAfterDeadline(wait, batch.now);
   if (wait.pause.request.kind === 'policy') writePolicyAnswer(batch, request, wait);
-  else writeWaitAnswer(batch, request, wait.record, endingsOf);
+  else writeWaitAnswer(batch, request, wait.record, rules);
 }
 
 /** The pause with this id if it is open. Throws `PAUSE_MISMATCH` naming it and the open ones. */
@@ -58,13 +64,20 @@ function writeWaitAnswer(
   batch: TurnBatch,
   request: AnswerRequest,
   record: PositionRecord,
-  endingsOf: EndingsOf,
+  { endingsOf, fits }: AnswerRules,
 ): void {
   const { answered } = endingsOf(record.nodeId);
   const outcome: AttemptOutcome = answered?.(request.answer, record) ?? {
     kind: 'completed',
     result: request.answer,
   };
+  if (outcome.kind === 'completed' && !fits(outcome.result)) {
+    throw new GraphExecutionError(
+      'ANSWER_INVALID',
+      `The answer gives ${record.nodeId} a result that is larger than an event holds.`,
+      { pauseId: request.pauseId },
+    );
+  }
   writeAnswered(batch, request, record);
   writeOutcome(batch, record, outcome);
 }

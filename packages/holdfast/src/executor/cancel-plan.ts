@@ -11,8 +11,8 @@ import type { LiveAttempts } from './live-attempts.ts';
 import { writeResumed } from './reconcile-attempt.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
+import { isUndoPosition } from './undo-position.ts';
 
-const UNDO_PREFIX = 'undo/';
 const REASON = 'The run was cancelled.';
 
 export interface CancelOptions {
@@ -100,5 +100,5 @@ function mustReopen({ machine, now }: TurnBatch, { pause, dueAt }: PositionRecor
 }
 
 function isUndo({ position }: PositionRecord): boolean {
-  return position.startsWith(UNDO_PREFIX);
+  return isUndoPosition(position);
 }

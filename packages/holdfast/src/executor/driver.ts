@@ -23,6 +23,7 @@ import { CancelPlan } from './cancel-plan.ts';
 import { ChildRuns } from './child-runs.ts';
 import { conclude } from './conclude.ts';
 import { Drive } from './drive.ts';
+import { EntryCheck } from './entry-check.ts';
 import { ForeignPositions } from './foreign-positions.ts';
 import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
@@ -76,6 +77,7 @@ export class Driver {
       maxBatchBytes: storage.record.policy.maxAppendBatchBytes * BATCH_FILL,
       maxDispatches,
     };
+    const entry = new EntryCheck(storage);
     this.#live = new LiveAttempts(clock);
     this.#wake = new WakeTimer(clock, () => this.#schedule());
     this.#cancel = new CancelPlan({
@@ -109,6 +111,7 @@ export class Driver {
       foreign: this.#foreign,
       cancel: this.#cancel,
       endingsOf: (nodeId) => this.#attempts.binding(nodeId).endings,
+      fits: (result) => entry.fits(result),
       isRetrySafe: (nodeId) => this.#attempts.binding(nodeId).retrySafe,
     };
   }
@@ -477,6 +480,7 @@ export class Driver {
         // Nothing is recorded of it: for the next process it is uncertain.
         overdue.abandon();
         this.#live.remove(overdue);
+        this.#foreign.leave(overdue.record.position);
         if (drive.mode === 'failing' && this.#live.size === 0) drive.reject(drive.error);
         this.#schedule();
       });
@@ -486,10 +490,7 @@ export class Driver {
   #endDrive(): void {
     this.#drive = null;
     this.#wake.cancel();
-    for (const attempt of this.#live.all()) {
-      attempt.abandon();
-      this.#live.remove(attempt);
-    }
+    this.#live.letGo();
   }
 
   #fold(): RunFold {

@@ -24,6 +24,11 @@ export class ForeignPositions {
     return grown;
   }
 
+  /** This owner has let go of an attempt of its own: from now on it is anybody's. */
+  leave(position: string): void {
+    this.#positions.add(position);
+  }
+
   /** True while one of them still runs as far as the batch goes; the batch's own do not count. */
   someRun(batch: TurnBatch): boolean {
     if (this.#positions.size === 0) return false;

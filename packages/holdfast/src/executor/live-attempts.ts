@@ -48,6 +48,14 @@ export class LiveAttempts {
     this.#stopping.delete(attempt);
   }
 
+  /** Lets go of all of them: nothing they do from now on counts. */
+  letGo(): void {
+    for (const attempt of this.all()) {
+      attempt.abandon();
+      this.remove(attempt);
+    }
+  }
+
   /**
    * Tells an attempt to stop; `overdue` is called once it has not settled after its grace, which
    * begins when it is first told. Another reason to stop replaces what is done then.

@@ -11,6 +11,7 @@ import type {
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { TurnBatch } from './turn-batch.ts';
+import { isUndoPosition, UNDO_PREFIX } from './undo-position.ts';
 
 export interface DecisionLimits {
   readonly digest: MerkleDigest;
@@ -50,8 +51,12 @@ export function writeDecision(batch: TurnBatch, limits: DecisionLimits): Decisio
     return emptyDecision(machine.fold);
   }
   refuseRepeats(dispatches, machine.fold);
-  if (machine.fold.dispatches + dispatches.length > limits.maxDispatches) {
-    return budgetStop(machine.fold, limits, dispatches.length);
+  // What a cancel takes back is bounded by what was done: no budget stops it.
+  if (machine.fold.cancelRequested === null) {
+    refuseUndoPositions(dispatches);
+    if (machine.fold.dispatches + dispatches.length > limits.maxDispatches) {
+      return budgetStop(machine.fold, limits, dispatches.length);
+    }
   }
   const whole = writeDispatches(batch, { dispatches, decidedAt }, limits);
   return { kind: whole ? 'dispatched' : 'partial' };
@@ -86,6 +91,18 @@ function saysAgain(dispatches: readonly DispatchCommand[], machine: TurnBatch['m
   if (!machine.isOnlySignalled) return false;
   const { positions } = machine.fold;
   return dispatches.every(({ position }) => positions.get(position) !== undefined);
+}
+
+/** Positions that begin so are kept for what a cancel undoes: a cancel would not stop them. */
+function refuseUndoPositions(dispatches: readonly DispatchCommand[]): void {
+  const undo = dispatches.find(({ position }) => isUndoPosition(position));
+  if (undo === undefined) return;
+  throw new GraphExecutionError(
+    'PROTOCOL',
+    `The graph decided position ${undo.position}; positions that begin with "${UNDO_PREFIX}" are ` +
+      'kept for compensation. Give it another position.',
+    { position: undo.position },
+  );
 }
 
 function refuseRepeats(dispatches: readonly DispatchCommand[], fold: RunFold): void {

@@ -14,6 +14,8 @@ import type { TurnBatch } from './turn-batch.ts';
 export interface EndedWaitOptions {
   readonly endingsOf: EndingsOf;
   readonly maxBatchBytes: number;
+  /** Whether a result can be recorded: a wait's is made here, not by an attempt. */
+  readonly fits: (result: JsonValue) => boolean;
   /** Whether an attempt may be re-opened now. */
   readonly hasSlot: () => boolean;
 }
@@ -24,26 +26,28 @@ export function writeEndedWaits(batch: TurnBatch, options: EndedWaitOptions): bo
     const ended = endedWait(batch.machine.fold, batch.now, options.hasSlot());
     if (ended === null) return true;
     if (batch.bytes > options.maxBatchBytes) return false;
-    writeEnd(batch, ended, options.endingsOf(ended.record.nodeId));
+    writeEnd(batch, ended, options);
   }
 }
 
-function writeEnd(batch: TurnBatch, ended: EndedWait, endings: WaitEndings): void {
+function writeEnd(batch: TurnBatch, ended: EndedWait, options: EndedWaitOptions): void {
   const { record } = ended;
+  const endings = options.endingsOf(record.nodeId);
   if (goesOn(ended)) {
     writeResumed(batch, record);
     return;
   }
   if (ended.kind === 'signal') {
     const { payload, signalId } = ended.signal;
-    writeOutcome(batch, record, signalOutcome(endings, payload, record), signalId);
+    const outcome = bounded(signalOutcome(endings, payload, record), record, options);
+    writeOutcome(batch, record, outcome, outcome.kind === 'completed' ? signalId : undefined);
     return;
   }
   if (ended.kind !== 'deadline') return;
   const { position } = record;
   const pauseId = record.pause?.pauseId ?? '';
   batch.write('graph:timer-fired', { position, pauseId, dueAt: ended.dueAt, at: batch.at });
-  writeOutcome(batch, record, expiredOutcome(endings, record));
+  writeOutcome(batch, record, bounded(expiredOutcome(endings, record), record, options));
 }
 
 function signalOutcome(
@@ -59,6 +63,16 @@ function signalOutcome(
 function expiredOutcome(endings: WaitEndings, record: PositionRecord): AttemptOutcome {
   const text = `${record.nodeId} waited until ${record.dueAt} and nothing came.`;
   return guarded(() => endings.expired?.(record)) ?? failed('DEADLINE_PASSED', text, false);
+}
+
+function bounded(
+  outcome: AttemptOutcome,
+  { nodeId }: PositionRecord,
+  { fits }: EndedWaitOptions,
+): AttemptOutcome {
+  if (outcome.kind !== 'completed' || fits(outcome.result)) return outcome;
+  const text = `The result of ${nodeId} is larger than an event of this run holds.`;
+  return failed('RESULT_TOO_LARGE', text, false);
 }
 
 function guarded(ending: () => AttemptOutcome | undefined): AttemptOutcome | undefined {

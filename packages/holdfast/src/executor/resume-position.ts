@@ -16,15 +16,23 @@ export function writeResume(
   position: string,
   isLive: (position: string) => boolean,
 ): void {
-  const record = batch.machine.fold.positions.get(position);
-  if (record === undefined || isLive(position)) {
-    const why = record === undefined ? 'is not open' : 'is running in this process';
-    throw new GraphExecutionError('PROTOCOL', `Position ${position} ${why}; nothing to resume.`, {
-      position,
-    });
-  }
+  const record = requireOpen(batch, position, isLive);
   if (record.status === 'paused') writePausedResume(batch, record);
   else if (record.status === 'running') writeCrashResume(batch, record);
+}
+
+/** The open position of this name that does not run here. Throws `PROTOCOL`. */
+export function requireOpen(
+  batch: TurnBatch,
+  position: string,
+  isLive: (position: string) => boolean,
+): PositionRecord {
+  const record = batch.machine.fold.positions.get(position);
+  if (record !== undefined && !isLive(position)) return record;
+  const why = record === undefined ? 'is not open' : 'is running in this process';
+  throw new GraphExecutionError('PROTOCOL', `Position ${position} ${why}; nothing to resume.`, {
+    position,
+  });
 }
 
 function writePausedResume(batch: TurnBatch, record: PositionRecord): void {

@@ -1,13 +1,16 @@
 /** The end of a run as an event, and as what `run` returns of it, now or years later. */
 import { isSha256Digest } from '../base/digest.ts';
+import { isHoldfastError } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { CompleteCommand, FailCommand } from '../graph/commands.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import { isLateNote, type RunEnd, typedEvent } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { ArtifactReference } from '../store/artifact-store.ts';
+import { SecretScreen } from '../store/known-secrets.ts';
 import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { StorageError } from '../store/storage-error.ts';
 import { successorRunId } from './run-names.ts';
 
 /** What ends a run. */
@@ -26,15 +29,42 @@ export async function endPayload(
   }
   if (command.kind === 'cancelled') return { outcome: 'cancelled', ...CANCELLED };
   const output = withSuccessor(command.output, stream.streamId);
-  const bytes = Buffer.from(JSON.stringify(output));
+  try {
+    return { outcome: 'complete', output: await storedEnd(output, stream, storage) };
+  } catch (error) {
+    return refusedEnd(error);
+  }
+}
+
+/** The output as an event holds it: itself, or the artifact that stands for it. */
+async function storedEnd(
+  output: JsonValue,
+  stream: StreamRef,
+  storage: RunStorage,
+): Promise<JsonValue> {
+  const text = JSON.stringify(output);
+  if (SecretScreen.of(storage.knownSecrets)?.foundInJson(text) === true) {
+    throw new StorageError('KNOWN_SECRET', 'The output of the run holds a known secret.');
+  }
+  const bytes = Buffer.from(text);
   // Room for the few words around the output. One that looks like a reference becomes one.
   const fits = bytes.length + 64 <= safePayloadBytes(storage.record.policy);
-  if (fits && referenceIn(output) === null) return { outcome: 'complete', output };
-  const artifact = await storage.artifactStore.write(
-    { namespace: stream.namespace, runId: stream.streamId },
-    { bytes, mediaType: 'application/json', purpose: 'run-output' },
-  );
-  return { outcome: 'complete', output: { artifact: { ...artifact } } };
+  if (fits && referenceIn(output) === null) return output;
+  const scope = { namespace: stream.namespace, runId: stream.streamId };
+  const mediaType = 'application/json';
+  const artifact = { bytes, mediaType, purpose: 'run-output' };
+  return { artifact: { ...(await storage.artifactStore.write(scope, artifact)) } };
+}
+
+/** An output that no store may hold ends the run as failed: it would never end otherwise. */
+function refusedEnd(error: unknown): RunEnd {
+  if (isHoldfastError(error, 'KNOWN_SECRET')) {
+    const message = 'The output of the run holds a known secret and was not recorded.';
+    return { outcome: 'fail', code: 'KNOWN_SECRET', message };
+  }
+  if (!isHoldfastError(error, 'STORAGE_LIMIT_EXCEEDED')) throw error;
+  const message = `The output of the run cannot be stored: ${error.message}`;
+  return { outcome: 'fail', code: 'RESULT_TOO_LARGE', message };
 }
 
 /**

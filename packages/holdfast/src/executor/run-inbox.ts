@@ -14,6 +14,7 @@ import { hashText } from '../store/host-hash.ts';
 import { viewRun } from '../views/run-view.ts';
 import { writeAnswer } from './answer-pause.ts';
 import type { Driver } from './driver.ts';
+import { EntryCheck } from './entry-check.ts';
 import type { GraphExecutor, Reconciliation } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
@@ -48,30 +49,37 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Grap
 class RunInbox {
   readonly #driver: Driver;
   readonly #settings: ExecutorSettings;
+  readonly #entry: EntryCheck;
 
   constructor(driver: Driver, settings: ExecutorSettings) {
     this.#driver = driver;
+    this.#entry = new EntryCheck(settings.storage);
     this.#settings = settings;
   }
 
   async answer(pauseId: string, given: JsonValue, by: string): Promise<void> {
     requireText('by', by);
     const answer = cloneFrozenJson(given);
+    this.#entry.admit('answer', [answer, by]);
     const child = await this.#childOf(pauseId);
     if (child !== null) {
       await child.executor.answer(pauseId, answer, { by });
       await this.#driver.childCanGoOn(child.position);
       return;
     }
+    const rules = {
+      endingsOf: (nodeId: string) => this.#driver.endingsOf(nodeId),
+      fits: (result: JsonValue) => this.#entry.fits(result),
+    };
     await this.#record(answer, (batch) => {
-      writeAnswer(batch, { pauseId, answer, by }, (nodeId) => this.#driver.endingsOf(nodeId));
+      writeAnswer(batch, { pauseId, answer, by }, rules);
     });
   }
 
   async reconcile(pauseId: string, given: Reconciliation): Promise<void> {
     requireText('by', given.by);
     requireText('reason', given.reason);
-    if (given.kind === 'failed') requireText('code', given.code);
+    checkReconciliation(given);
     const child = await this.#childOf(pauseId);
     if (child !== null) {
       await child.executor.reconcile(pauseId, given);
@@ -79,6 +87,7 @@ class RunInbox {
       return;
     }
     const request = cloneFrozenJson<ReconcileRequest>({ ...given, pauseId });
+    this.#entry.admit('reconciliation', request as unknown as JsonValue);
     const checkResult = this.#settings.graph.validateNodeResult ?? (() => null);
     await this.#record(request as unknown as JsonValue, (batch) => {
       writeReconciliation(batch, request, checkResult);
@@ -89,6 +98,7 @@ class RunInbox {
     requireText('name', name);
     requireText('signalId', signalId);
     const payload = cloneFrozenJson(given);
+    this.#entry.admit('signal', [name, signalId, payload]);
     const child = await this.#driver.openChildren.waitingFor(name);
     if (child !== null) {
       await child.executor.signal(name, payload, { signalId });
@@ -104,6 +114,7 @@ class RunInbox {
     const { by, reason } = options;
     requireText('by', by);
     requireText('reason', reason);
+    this.#entry.admit('cancel request', [by, reason]);
     const at = isoTime(this.#settings.clock.now());
     await this.#outside('graph:cancel-requested', { by, reason, at }, 'cancel');
   }
@@ -152,6 +163,23 @@ function isRepeat(fold: RunFold, type: OutsideType, payload: EventPayloads[Outsi
   if (fold.end !== null) return true;
   if (type === 'graph:cancel-requested') return fold.cancelRequested !== null;
   return 'signalId' in payload && fold.signals.has(payload.signalId);
+}
+
+/** A caller in plain JavaScript may leave out what the type demands. */
+function checkReconciliation(given: Reconciliation): void {
+  const { kind } = given;
+  if (kind === 'failed') requireText('code', given.code);
+  if (given.step !== undefined) requireText('step', given.step);
+  const isKnown = kind === 'completed' || kind === 'failed' || kind === 'retry';
+  const hasResult = kind !== 'completed' || given.result !== undefined;
+  if (isKnown && hasResult) return;
+  throw new GraphExecutionError(
+    'INVALID_OPTION',
+    isKnown
+      ? 'A reconciliation as completed needs a result; null is one.'
+      : `kind must be completed, failed or retry, not ${String(kind)}.`,
+    { option: isKnown ? 'result' : 'kind' },
+  );
 }
 
 function requireText(what: string, value: unknown): void {

@@ -137,7 +137,7 @@ class RunCheck {
   /** The graph must end the run as the record says it did. */
   async #checkEnd(machine: RunMachine, end: RunEnd, at: EndPlace): Promise<void> {
     // A cancelled run and one over its budget are ended by the executor, not by the graph.
-    if (end.outcome === 'cancelled' || end.code === 'BUDGET_STOP') return;
+    if (end.outcome === 'cancelled' || isExecutorsOwn(end)) return;
     const wanted = await this.#recordedEnd(end);
     if (isEnd(machine.decide(), wanted)) return;
     // A failure may be decided while attempts are in flight whose outcomes then still come in.
@@ -192,6 +192,11 @@ function isEnd(commands: readonly GraphCommand[], wanted: string): boolean {
   const [command] = commands;
   if (commands.length !== 1 || command === undefined) return false;
   return canonicalText({ ...command } as unknown as JsonValue) === wanted;
+}
+
+/** Ends that the executor decides over the graph's head: there is nothing to compare. */
+function isExecutorsOwn({ code }: RunEnd): boolean {
+  return code === 'BUDGET_STOP' || code === 'RESULT_TOO_LARGE' || code === 'KNOWN_SECRET';
 }
 
 /** The executor adds the successor's run id to what the graph decided. */

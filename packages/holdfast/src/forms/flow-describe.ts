@@ -68,29 +68,39 @@ function isSinglePath({ graph }: FlowForm): boolean {
 
 /** How many nodes run in every run that completes: those that no choice can avoid. */
 function certainNodes({ topology, graph }: FlowForm): number {
-  const { order, inputs, outEdges, sources, targets, handles, isBack } = topology;
+  const { order, inputs, sources, handles } = topology;
+  const leavesByError = new Set(
+    handles.flatMap((handle, edge) => (handle === 'error' ? [sources[edge]] : [])),
+  );
   const certain = new Uint8Array(topology.nodeCount);
   let count = 0;
   for (const node of order) {
     const row = inputs.items.subarray(inputs.starts[node], inputs.starts[node + 1]);
-    const from = new Set(Array.from(row, (edge) => sources[edge] as number));
-    const runs = row.length === 0 || [...from].some((source) => alwaysLeadsTo(source, node));
+    const runs = row.length === 0 || leadingHandles(row).some(alwaysLeadOn);
     if (!runs) continue;
     certain[node] = 1;
     count += 1;
   }
   return count;
 
-  function alwaysLeadsTo(source: number, node: number): boolean {
+  /** The sources of these edges, each with the outputs that lead from it. */
+  function leadingHandles(row: ArrayLike<number>): [number, Set<string>][] {
+    const found = new Map<number, Set<string>>();
+    for (const edge of Array.from(row)) {
+      const source = sources[edge] as number;
+      const led = found.get(source) ?? new Set<string>();
+      found.set(source, led.add(handles[edge] ?? ''));
+    }
+    return [...found];
+  }
+
+  function alwaysLeadOn([source, found]: [number, Set<string>]): boolean {
     if (certain[source] !== 1) return false;
-    const row = outEdges.items.subarray(outEdges.starts[source], outEdges.starts[source + 1]);
-    const leading = [...row].filter((edge) => targets[edge] === node && isBack[edge] === 0);
-    const found = new Set(leading.map((edge) => handles[edge]));
     const type = graph.nodes[source];
     const branches = type === undefined ? [] : branchesOf(type);
     // A loop may go round no time at all, but it comes out in the end.
     if (type?.type === 'control.loop') return found.has('done');
-    const failing = [...row].some((edge) => handles[edge] === 'error') && !found.has('error');
+    const failing = leavesByError.has(source) && !found.has('error');
     return !failing && branches.length > 0 && branches.every((branch) => found.has(branch));
   }
 }

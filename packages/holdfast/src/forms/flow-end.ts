@@ -1,6 +1,6 @@
 /** How a flow's run ends, as commands. */
 import { type JsonValue, setOwn } from '../base/json.ts';
-import { truncateText } from '../base/text.ts';
+import { oneLine } from '../base/text.ts';
 import type { PlanRejection } from '../flow/outcome.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { FlowInputSource } from './flow-input.ts';
@@ -17,7 +17,8 @@ export function failedCommand(failures: readonly FlowFailure[]): GraphCommand {
   const names = others.slice(0, NAMES_SHOWN).map(({ nodeId, code }) => `${nodeId} (${code})`);
   const more = others.length > NAMES_SHOWN ? ` and ${others.length - NAMES_SHOWN} more` : '';
   const also = others.length === 0 ? '' : ` Also failed: ${names.join(', ')}${more}.`;
-  return fail('FLOW_NODE_FAILED', `${truncateText(what, MESSAGE_LENGTH)}${also}`);
+  // A node's message may have lines; the run's is one.
+  return fail('FLOW_NODE_FAILED', `${oneLine(what, MESSAGE_LENGTH, node)}${also}`);
 }
 
 /** Ends a settled run: with its outputs, its next run, or its rejection. */

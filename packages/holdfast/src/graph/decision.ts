@@ -27,6 +27,8 @@ const TEXTS: Readonly<Record<GraphCommand['kind'], readonly string[]>> = {
   complete: [],
   fail: ['code', 'message'],
 };
+/** A hundred years: beyond it a due moment would leave the range of dates. */
+const LONGEST_DELAY_MS = 3_155_760_000_000;
 const DISPATCH_OPTIONS = ['delayMs', 'retryOf'];
 
 /**
@@ -81,10 +83,17 @@ function checkCommand(
   }
   checkFields(command, kind, note);
   for (const name of TEXTS[kind]) {
-    const fault = command[name] === undefined ? null : textFault(command[name]);
+    const value = command[name];
+    const check = name === 'message' ? messageFault : textFault;
+    const fault = value === undefined ? null : check(value);
     if (fault !== null) note(`/${name}`, `${fault}: ${shown(command[name])}`);
   }
   if (kind === 'dispatch') checkDispatch(command, isNode, note);
+}
+
+/** A failure's message is for people and often quotes a node's: it may have lines. */
+function messageFault(value: unknown): string | null {
+  return textFault(typeof value === 'string' ? value.replace(/[\t\r\n]+/g, ' ') : value);
 }
 
 function isKind(kind: unknown): kind is GraphCommand['kind'] {
@@ -111,8 +120,10 @@ function checkDispatch(command: JsonObject, isNode: (nodeId: string) => boolean,
     note('/nodeId', `there is no node ${shown(nodeId)}`);
   }
   if (isTooLong(position)) note('/position', `at most ${MAX_POSITION_BYTES} bytes`);
-  if (delayMs !== undefined && delayMs !== 0 && !isPositiveInteger(delayMs)) {
-    note('/delayMs', `expected whole milliseconds from 0, found ${shown(delayMs)}`);
+  const isDelay = delayMs === 0 || (isPositiveInteger(delayMs) && delayMs <= LONGEST_DELAY_MS);
+  if (delayMs !== undefined && !isDelay) {
+    const expected = `whole milliseconds from 0 to ${LONGEST_DELAY_MS}`;
+    note('/delayMs', `expected ${expected}, found ${shown(delayMs)}`);
   }
   if (retryOf === undefined) return;
   const fault = textFault(retryOf);

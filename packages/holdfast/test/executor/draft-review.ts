@@ -23,7 +23,7 @@ const graphType: GraphType<GraphDefinition, State, Event, { readonly memory: 'un
       requirements: { memory: 'unused' },
       initialState: () => ({ next: 'draft' }),
       reduce: (state, event) =>
-        event.payload.nodeId === state.next && event.type === 'node-completed'
+        event.payload.nodeId === state.next
           ? { next: state.next === 'draft' ? 'review' : 'done' }
           : state,
       decide: (state) =>

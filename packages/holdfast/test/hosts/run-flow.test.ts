@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   approval,
+  choose,
   condition,
   continueAsNew,
   defineFlow,
@@ -42,6 +43,21 @@ describe('defineFlow', () => {
     expect(JSON.parse(JSON.stringify(flow))).toEqual(flow);
     expect(validateGraph(flow).errors).toEqual([]);
     expect(flow.edges[0]).toMatchObject({ source: 'trigger', target: 'check' });
+  });
+
+  test('a choice leads by its cases and by what stands otherwise', () => {
+    const nodes = { size: choose({ big: 'input > 9' }, 'small'), a: task(() => 1) };
+    const { flow } = defineFlow({
+      id: 'f',
+      nodes,
+      edges: [
+        ['size.big', 'a'],
+        ['size.small', 'a'],
+      ],
+    });
+    // @ts-expect-error: no case is called medium
+    defineFlow({ id: 'f', nodes, edges: [['size.medium', 'a']] });
+    expect(validateGraph(flow).errors).toEqual([]);
   });
 
   test('unknown node ids and outputs are type errors', () => {

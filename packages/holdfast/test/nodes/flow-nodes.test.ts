@@ -40,6 +40,17 @@ describe('tasks and templates', () => {
     expect(result).toMatchObject({ message: expect.stringContaining('EXPRESSION_MISSING_KEY') });
   });
 
+  test('a task that fails with several lines fails its run by name', async () => {
+    const flow = flowOf([['a', 'task', { function: 'f' }]], ['start>a']);
+    const f = () => {
+      throw new Error('first\n\tsecond');
+    };
+    expect(await run(flow, { f })).toMatchObject({
+      code: 'FLOW_NODE_FAILED',
+      message: expect.stringContaining('first second'),
+    });
+  });
+
   test('a failed task is tried again by its policy, then leaves by error', async () => {
     let tries = 0;
     const flow = flowOf(

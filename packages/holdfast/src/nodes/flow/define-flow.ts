@@ -188,10 +188,10 @@ export function condition(expression: string): CodeNode<'true' | 'false', boolea
  *
  * @example choose({ big: 'input.n > 10', small: 'input.n > 0' }, 'none')
  */
-export function choose<const Output extends string>(
-  cases: Readonly<Record<Output, string>>,
-  otherwise?: Output,
-): CodeNode<Output, Output> {
+export function choose<const Case extends string, const Otherwise extends string = never>(
+  cases: Readonly<Record<Case, string>>,
+  otherwise?: Otherwise,
+): CodeNode<Case | Otherwise, Case | Otherwise> {
   const entries = Object.entries<string>(cases);
   const config = jsonConfig({
     cases: entries.map(([output, expression]) => ({ output, expression })),
