@@ -1,5 +1,5 @@
 /** How a local store writes: counted commits and syncs, bounded logs, full and failing disks. */
-import { statSync } from 'node:fs';
+import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, createSystemClock, defaultStoragePolicy } from 'holdfast';
 import type { LocalRunStorage } from 'holdfast/storage/local';
@@ -64,6 +64,30 @@ function watchedDriver(before: (sql: string) => void = () => {}): WatchedDriver 
     return { ...connection, prepare };
   };
   return { driver: { name: real.name, open }, connections };
+}
+
+/**
+ * A driver on a disk that has no room for the pages of a checkpoint while `isFull` says so. As in
+ * SQLite, a checkpoint that is asked for says so, and that of closing leaves a cut file silently.
+ */
+function cuttingDriver(isFull: () => boolean): SqliteDriver {
+  const real = loadSqliteDriver();
+  const open = (path: string): SqliteConnection => {
+    const connection = real.open(path);
+    const prepare = (sql: string): SqliteStatement => {
+      if (!isFull() || !sql.includes('wal_checkpoint')) return connection.prepare(sql);
+      const refuse = (): never => {
+        throw new SqliteFailure('full', 'database or disk is full', null);
+      };
+      return { run: refuse, get: refuse, all: refuse };
+    };
+    const close = (): void => {
+      connection.close();
+      if (isFull()) truncateSync(path, 12_288);
+    };
+    return { ...connection, prepare, close };
+  };
+  return { name: real.name, open };
 }
 
 async function turns(count: number): Promise<void> {
@@ -172,6 +196,21 @@ describe('writes of a local store', () => {
     connection?.exec('pragma max_page_count = 1000000');
     await storage.eventStore.append(stream, 1, [large]);
     expect((await payloadsOf(storage)).length).toBe(2);
+  });
+
+  it('leave no cut store behind when the disk is full while it is made', async () => {
+    let isFull = true;
+    const storage = open({ driver: cuttingDriver(() => isFull) });
+    for (const work of [
+      () => storage.eventStore.append(stream, 0, [event('lost')]),
+      () => payloadsOf(storage),
+    ]) {
+      expect(await codeOf(work)).toBe('STORE_FULL');
+      expect(readdirSync(directory)).toEqual([]);
+    }
+    isFull = false;
+    await storage.eventStore.append(stream, 0, [event('kept')]);
+    expect(await payloadsOf(storage)).toEqual(['kept']);
   });
 
   it('of a group that was not committed leave no run behind', async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { StorageError } from '../../store/storage-error.ts';
 import { syncDirectory } from './file-sync.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
-import { systemCode } from './sqlite-failure.ts';
+import { SqliteFailure, systemCode } from './sqlite-failure.ts';
 
 export const STORE_FILE = 'holdfast.db';
 /** In the header of the file: `HFST`. */
@@ -112,6 +112,7 @@ function createStoreFile(driver: SqliteDriver, directory: string): void {
     try {
       connection.exec('pragma journal_mode = wal');
       connection.exec(`begin; ${schema} commit;`);
+      checkpointWhole(connection);
     } finally {
       connection.close();
     }
@@ -121,6 +122,12 @@ function createStoreFile(driver: SqliteDriver, directory: string): void {
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
+}
+
+/** Closing checkpoints too, but says nothing when the disk was too full to copy all pages. */
+function checkpointWhole(connection: SqliteConnection): void {
+  const busy = connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'];
+  if (busy !== 0) throw new SqliteFailure('busy', 'the new store is locked', null);
 }
 
 /** Another process may make the same store at the same time: the first one stays. */
