@@ -2,7 +2,7 @@
 import { createGraphExecutor, type GraphExecutor, HoldfastError, type JsonValue } from 'holdfast';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { Advice } from '../drive/advice.ts';
-import { bindWithoutCode } from '../drive/bind-run.ts';
+import { bindWithoutCode, rootOf } from '../drive/bind-run.ts';
 import { type Store, withExistingStore } from '../drive/open-store.ts';
 import { exitCodes } from '../exit-code.ts';
 import { readJsonArgument } from '../flow-file/read-json.ts';
@@ -57,7 +57,7 @@ async function answerPause(
   return withExistingStore(directory, async (store) => {
     const executor = await executorOf(store, runOfPause(pauseId, runId));
     await executor.answer(pauseId, answer, { by });
-    const next = new Advice(ports.terminal, directory).resume(runId);
+    const next = new Advice(ports.terminal, directory).resume(rootOf(runId));
     return {
       exitCode: exitCodes.complete,
       document: { runId, pauseId, answered: true, by, next },
@@ -70,6 +70,17 @@ async function answerPause(
 export async function executorOf(store: Store, runId: string): Promise<GraphExecutor> {
   const { bound } = await bindWithoutCode(store, runId);
   return createGraphExecutor({ ...bound, runId, storage: store.storage });
+}
+
+/** Throws `RUN_ENDED` for a run that takes nothing in any more. */
+export async function requireOpen({ storage }: Store, runId: string): Promise<void> {
+  const status = (await storage.runIndex.get(runId))?.status;
+  if (status === undefined || status === 'running' || status === 'paused') return;
+  const how = { complete: 'is complete', fail: 'has failed', cancelled: 'was cancelled' }[status];
+  throw new HoldfastError('RUN_ENDED', `Run ${runId} ${how}: it takes nothing in any more.`, {
+    runId,
+    status,
+  });
 }
 
 /** A child's pause is answered in the child's own run; its parent then goes on. */

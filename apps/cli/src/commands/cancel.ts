@@ -1,10 +1,11 @@
 /** `holdfast cancel RUN`: asks for the end of a run; whoever drives it stops it and undoes. */
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { Advice } from '../drive/advice.ts';
+import { rootOf } from '../drive/bind-run.ts';
 import { withExistingStore } from '../drive/open-store.ts';
 import { exitCodes } from '../exit-code.ts';
 import { requireRunId } from '../flow-file/run-id.ts';
-import { executorOf } from './answer.ts';
+import { executorOf, requireOpen } from './answer.ts';
 import {
   type AddCommand,
   type CliPorts,
@@ -40,8 +41,10 @@ async function cancelRun(
   const { reason } = options;
   const directory = directoryOf(ports, options);
   return withExistingStore(directory, async (store) => {
-    await (await executorOf(store, runId)).cancel({ by, reason });
-    const next = new Advice(ports.terminal, directory).resume(runId);
+    const executor = await executorOf(store, runId);
+    await requireOpen(store, runId);
+    await executor.cancel({ by, reason });
+    const next = new Advice(ports.terminal, directory).resume(rootOf(runId));
     return {
       exitCode: exitCodes.complete,
       document: { runId, cancelRequested: true, by, reason, next },

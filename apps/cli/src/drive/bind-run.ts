@@ -98,9 +98,18 @@ function hasSubflows(flow: FlowFile): boolean {
   return flow.nodes.some(({ type }) => type === 'subflow');
 }
 
-/** A child run goes on with its parent. */
+/** The run that is driven when this one is to go on: a child goes on with its parent. */
+export function rootOf(runId: string): string {
+  const parent = parentOf(runId);
+  return parent === undefined ? runId : rootOf(parent);
+}
+
+function parentOf(runId: string): string | undefined {
+  return /^(.+)\.[0-9a-f]{16}(?:\.c\d+)?$/.exec(runId)?.[1];
+}
+
 function refuseChild(runId: string): void {
-  const parent = /^(.+)\.[0-9a-f]{16}(?:\.c\d+)?$/.exec(runId)?.[1];
+  const parent = parentOf(runId);
   if (parent === undefined) return;
   throw new HoldfastError(
     'RUN_NOT_DRIVABLE',

@@ -132,6 +132,63 @@ describe('commands on stored runs', () => {
     expect((await place.call(['events', 'w'])).out.match(/signal-received/g)).toHaveLength(1);
   });
 
+  const subflowFlow = (sub: string) => ({
+    id: 'outer',
+    nodes: [
+      { id: 's', type: 'trigger', config: {} },
+      { id: 'sub', type: 'subflow', config: { flow: sub, input: '{{ input }}' } },
+    ],
+    edges: [{ id: 'a', source: 's', target: 'sub' }],
+  });
+
+  const waitFlow = {
+    id: 'inner',
+    nodes: [
+      { id: 's', type: 'trigger', config: {} },
+      { id: 'paid', type: 'signal', config: { name: 'paid' } },
+    ],
+    edges: [{ id: 'a', source: 's', target: 'paid' }],
+  };
+
+  it('a signal reaches the subflow that waits for it', async () => {
+    place.write('inner.json', waitFlow);
+    place.write('outer.json', subflowFlow('inner'));
+    await place.call(['run', 'outer.json', '--run-id', 'o']);
+    const said = await place.json(['signal', 'o', 'paid', '{"p":1}']);
+    expect(said).toMatchObject({ exitCode: 0, document: { next: 'holdfast resume o' } });
+    const { exitCode, document } = await place.json(['resume', 'o']);
+    expect(exitCode).toBe(0);
+    expect(JSON.stringify(document.output)).toContain('{"p":1}');
+  });
+
+  it('a signal that nothing waits for yet is kept while a subflow is paused', async () => {
+    place.write('outer.json', subflowFlow('ask'));
+    place.write('outer.mjs', askModule);
+    await place.call(['run', 'outer.json', '--run-id', 'o', '--input', '{"what":1}']);
+    expect((await place.call(['signal', 'o', 'later'])).exitCode).toBe(0);
+    expect((await place.call(['events', 'o'])).out).toContain('signal-received');
+  });
+
+  it('a signal sent to a child names the run that goes on with it', async () => {
+    place.write('inner.json', waitFlow);
+    place.write('outer.json', subflowFlow('inner'));
+    const { document } = await place.json(['run', 'outer.json', '--run-id', 'o']);
+    const [pause] = document['pauses'] as { runId: string }[];
+    const sent = await place.json(['signal', pause?.runId ?? '', 'paid']);
+    expect(sent.document['next']).toBe('holdfast resume o');
+  });
+
+  it.each([
+    ['signal', ['signal', 'p1', 'go']],
+    ['cancel', ['cancel', 'p1', '--reason', 'late']],
+  ])('%s refuses a run that has ended, and says how', async (_name, args) => {
+    await place.call(['run', 'pay.json', '--run-id', 'p1']);
+    const { exitCode, document } = await place.json(args);
+    expect(exitCode).toBe(2);
+    expect(document.error).toMatchObject({ code: 'RUN_ENDED' });
+    expect(document.error?.message).toContain('Run p1 is complete');
+  });
+
   it('a cancelled run undoes what it did and ends', async () => {
     const flow = {
       id: 'undo',

@@ -551,6 +551,14 @@ const commandLine = {
     meaning: 'The folder is not in a git repository.',
     next: 'Name a repository with --repo, or run `git init`.',
   },
+  NODE_ESCAPED: {
+    meaning: 'Node code, or its module, threw where nothing catches, or ended the process.',
+    next: 'Await every promise and catch errors in timers; then go on with the run.',
+  },
+  RUN_ENDED: {
+    meaning: 'The run has ended, so nothing that is sent to it would be kept.',
+    next: 'Look at it with `holdfast show`; start a new run if the work is still wanted.',
+  },
   RUN_EXISTS: {
     meaning: 'The run id stands for a run of another flow or of another input.',
     next: 'Choose another --run-id, or leave it out.',

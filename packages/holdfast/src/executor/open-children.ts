@@ -1,4 +1,7 @@
 /** The open child runs of a run, for those who answer, reconcile and send from outside. */
+import type { ChildRun } from '../attempt/binding.ts';
+import { isHoldfastError } from '../base/errors.ts';
+import type { PositionRecord } from '../run/position-record.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { PauseView } from '../run/run-result.ts';
 import type { AttemptFactory } from './attempt-factory.ts';
@@ -37,7 +40,10 @@ export class OpenChildren {
     return null;
   }
 
-  /** The open child run in which something waits for this signal, if the run itself does not. */
+  /**
+   * The open child run in which something waits for this signal, if the run itself does not. A
+   * sender needs no code: children whose flow was not given here are not looked into.
+   */
   async waitingFor(name: string): Promise<OpenChild | null> {
     const { attempts, look } = this.#parts;
     const waits = (pause: PauseView) =>
@@ -45,22 +51,36 @@ export class OpenChildren {
     const waitsHere = (fold: RunFold) =>
       openPauses(fold).some((pause) => pause.runId === fold.runId && waits(pause));
     if (!attempts.hasChildren || (await look(waitsHere))) return null;
-    for (const child of await this.#all()) {
+    for (const child of await this.#all(boundOnly(attempts))) {
       if ((await child.executor.pauses()).some(waits)) return child;
     }
     return null;
   }
 
-  async #all(): Promise<readonly OpenChild[]> {
+  async #all(childOf?: ChildFinder): Promise<readonly OpenChild[]> {
     const { attempts, children, look } = this.#parts;
+    const find: ChildFinder = childOf ?? ((record) => attempts.childOf(record));
     const open: OpenChild[] = [];
     if (!attempts.hasChildren) return open;
     for (const record of await look((fold) => fold.positions.all())) {
-      const child = attempts.childOf(record);
-      if (child === null || record.status === 'queued') continue;
+      const child = record.status === 'queued' ? null : find(record);
+      if (child === null) continue;
       const executor = await children.openStored(record.position, child);
       if (executor !== null) open.push({ position: record.position, executor });
     }
     return open;
   }
+}
+
+type ChildFinder = (record: PositionRecord) => ChildRun | null;
+
+function boundOnly(attempts: AttemptFactory): ChildFinder {
+  return (record) => {
+    try {
+      return attempts.childOf(record);
+    } catch (error) {
+      if (isHoldfastError(error, 'FLOW_UNKNOWN')) return null;
+      throw error;
+    }
+  };
 }
