@@ -207,6 +207,19 @@ describe('a local store', () => {
     expect(await payloadsOf(storage)).toEqual([1]);
   });
 
+  it('refuses a directory in the place of its file, by a true name', async () => {
+    mkdirSync(file('other'), { recursive: true });
+    for (const work of [
+      () => payloadsOf(open('other')),
+      () => open('other').eventStore.append(stream, 0, [event(1)]),
+    ]) {
+      await expect(work).rejects.toMatchObject({
+        code: 'STORE_CORRUPT',
+        message: expect.stringContaining('not a file'),
+      });
+    }
+  });
+
   it('refuses a directory that is a file', async () => {
     writeFileSync(join(directory, 'file'), 'x');
     expect(await codeOf(() => payloadsOf(open('file')))).toBe('STORE_IO');

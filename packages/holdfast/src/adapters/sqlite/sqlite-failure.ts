@@ -2,7 +2,7 @@
 import { errorText, isHoldfastError } from '../../base/errors.ts';
 import { StorageError, type StorageErrorCode } from '../../store/storage-error.ts';
 
-/** What went wrong, by SQLite's primary result code. */
+/** What went wrong, by SQLite's result code. */
 export type SqliteFailureKind =
   | 'busy'
   | 'constraint'
@@ -54,13 +54,21 @@ const primaryCodes: Readonly<Record<string, number>> = {
   NOTADB: 26,
 };
 
+/**
+ * `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log, which readers need too, could not grow.
+ * SQLite writes one byte a page for that, and keeps back why it failed: for want of space.
+ */
+const INDEX_CANNOT_GROW = 10 | (19 << 8);
+
 /** The kind of a result code, primary or extended. */
 export function failureKind(resultCode: number): SqliteFailureKind {
+  if (resultCode === INDEX_CANNOT_GROW) return 'full';
   return kinds[resultCode & 0xff] ?? 'other';
 }
 
 /** The kind of a code by name, such as `SQLITE_IOERR_READ`. */
 export function failureKindOfName(code: string): SqliteFailureKind {
+  if (code === 'SQLITE_IOERR_SHMSIZE') return failureKind(INDEX_CANNOT_GROW);
   const primary = primaryCodes[code.split('_')[1] ?? ''];
   return primary === undefined ? 'other' : failureKind(primary);
 }
@@ -92,7 +100,8 @@ export function storageErrorOf(error: unknown, path: string): Error {
     error instanceof SqliteFailure
       ? codesOfKinds[error.kind]
       : (codesOfSystem[systemCode(error)] ?? 'STORE_IO');
-  return new StorageError(code, `Store ${path}: ${errorText(error)}.`, { path }, error);
+  const what = code === 'STORE_FULL' ? 'there is no space left: ' : '';
+  return new StorageError(code, `Store ${path}: ${what}${errorText(error)}.`, { path }, error);
 }
 
 export function isBusy(error: unknown): boolean {

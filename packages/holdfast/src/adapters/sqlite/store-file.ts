@@ -4,8 +4,8 @@
  * Invariant: `holdfast.db` appears whole or not at all (it is made aside and linked into place), so
  * an empty or cut one is damage and never mistaken for a new store.
  */
-import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { StorageError } from '../../store/storage-error.ts';
 import { syncDirectory } from './file-sync.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
@@ -86,6 +86,7 @@ export function openStoreFile(
 ): SqliteConnection {
   const path = join(directory, STORE_FILE);
   if (!existsSync(path)) createStoreFile(driver, directory);
+  if (!statSync(path).isFile()) throw damaged(path, 'it is a directory or a device, not a file');
   const connection = driver.open(path);
   try {
     connection.exec('pragma busy_timeout = 0');
@@ -104,7 +105,7 @@ export function openStoreFile(
 }
 
 function createStoreFile(driver: SqliteDriver, directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const aside = mkdtempSync(join(directory, 'new-'));
   try {
     const path = join(aside, STORE_FILE);
@@ -122,6 +123,22 @@ function createStoreFile(driver: SqliteDriver, directory: string): void {
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    // Node says so of a read-only mount too; making the first missing directory gives the reason.
+    mkdirSync(firstMissing(directory), { mode: 0o700 });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  }
+}
+
+function firstMissing(directory: string): string {
+  const parent = dirname(directory);
+  return parent === directory || existsSync(parent) ? directory : firstMissing(parent);
 }
 
 /** Closing checkpoints too, but says nothing when the disk was too full to copy all pages. */
