@@ -16,7 +16,7 @@ export const exitCodes = {
   stopped: 5,
   /** The store, the disk or git failed; nothing that was acknowledged is lost. */
   infrastructure: 6,
-  /** A fault of Holdfast itself. */
+  /** A fault of Holdfast itself, or of node code that escaped. */
   fault: 7,
 } as const;
 

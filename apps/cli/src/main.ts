@@ -4,7 +4,8 @@ import path from 'node:path';
 import process from 'node:process';
 import { runCli } from './cli.ts';
 import { clackPrompter } from './drive/clack-prompter.ts';
-import { systemTerminal } from './terminal.ts';
+import { ProcessGuard } from './process-guard.ts';
+import { systemColours, systemTerminal } from './terminal.ts';
 
 /** How this program can be called again from the same folder. */
 function programName(): string {
@@ -23,5 +24,12 @@ function quietExperiments(): void {
 }
 
 quietExperiments();
-const terminal = systemTerminal(programName());
-process.exitCode = await runCli(process.argv.slice(2), { terminal, prompter: clackPrompter });
+const args = process.argv.slice(2);
+const guard = new ProcessGuard({
+  json: args.includes('--json'),
+  verbose: args.includes('--verbose'),
+  colours: systemColours(),
+});
+const terminal = systemTerminal(programName(), guard);
+// Not awaited: Node would report a module of node functions that never settles in its own way.
+void runCli(args, { terminal, prompter: clackPrompter }).then((code) => guard.finish(code));

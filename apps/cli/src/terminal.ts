@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import picocolors from 'picocolors';
+import type { MakeRoom, ProcessGuard } from './process-guard.ts';
 
 export type Colours = ReturnType<typeof picocolors.createColors>;
 
@@ -24,6 +25,10 @@ export interface Terminal {
   onResize(listener: () => void): () => void;
   /** Ctrl-C or SIGTERM. */
   onInterrupt(listener: () => void): () => void;
+  /** The command that goes on with the run driven now, should node code end the process. */
+  drives(next: string | null): void;
+  /** While something is shown live, what node code prints goes around it. */
+  makeRoomBy(makeRoom: MakeRoom): () => void;
   /** Ends the process at once. */
   exit(code: number): never;
 }
@@ -31,20 +36,20 @@ export interface Terminal {
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The terminal of this process. */
-export function systemTerminal(program: string): Terminal {
+export function systemTerminal(program: string, guard: ProcessGuard): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const isTerminal = stdout.isTTY === true;
   swallowBrokenPipes();
   return {
     isInteractive: isTerminal && stdin.isTTY === true && env['TERM'] !== 'dumb',
     isLive: isTerminal && env['TERM'] !== 'dumb',
-    colours: picocolors.createColors(wantsColour(isTerminal)),
+    colours: systemColours(),
     cwd: process.cwd(),
     user: userName(),
     program,
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     now: () => Date.now(),
-    out: (text) => void stdout.write(text),
+    out: guard.out,
     err: (text) => void stderr.write(text),
     readInput: async () => {
       const chunks: Buffer[] = [];
@@ -61,8 +66,18 @@ export function systemTerminal(program: string): Terminal {
         for (const name of INTERRUPTS) process.off(name, listener);
       };
     },
-    exit: (code) => process.exit(code),
+    drives: (next) => guard.drives(next),
+    makeRoomBy: (makeRoom) => guard.makeRoomBy(makeRoom),
+    exit: (code) => {
+      guard.finish(code);
+      process.exit(code);
+    },
   };
+}
+
+/** Colours, if standard output shows them. */
+export function systemColours(): Colours {
+  return picocolors.createColors(wantsColour(process.stdout.isTTY === true));
 }
 
 /** https://no-color.org: any non-empty value; FORCE_COLOR says the opposite. */

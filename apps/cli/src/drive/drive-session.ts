@@ -6,6 +6,7 @@ import type { BoundRun, DrivenRun, GraphExecutor, PauseView, RunPaused } from 'h
 import { driveRun } from 'holdfast';
 import type { Presenter } from '../render/presenter.ts';
 import type { Terminal } from '../terminal.ts';
+import { Advice } from './advice.ts';
 import { Interrupts } from './interrupts.ts';
 import type { Store } from './open-store.ts';
 import { watchRun } from './run-watch.ts';
@@ -33,6 +34,8 @@ export async function driveSession(options: SessionOptions): Promise<DrivenRun> 
   const { store, runId, bound, terminal, presenter } = options;
   const interrupts = new Interrupts(terminal, presenter);
   let stopWatching = () => {};
+  terminal.drives(new Advice(terminal, store.directory).resume(runId));
+  const stopRoom = terminal.makeRoomBy((write) => presenter.around(write));
   try {
     return await driveRun(store.storage, bound, {
       runId,
@@ -49,6 +52,8 @@ export async function driveSession(options: SessionOptions): Promise<DrivenRun> 
     stopWatching();
     interrupts.stop();
     presenter.end();
+    stopRoom();
+    terminal.drives(null);
   }
 }
 

@@ -60,6 +60,13 @@ export class LiveTree implements Presenter {
     this.#hint = text;
   }
 
+  around(write: () => void): void {
+    if (this.#timer === null) return write();
+    this.#screen.clear();
+    write();
+    this.#draw();
+  }
+
   /** What is shown above a question is not shown again below it. */
   suspend(): void {
     this.#stop();

@@ -55,6 +55,10 @@ export class PlainLines implements Presenter {
     this.#write(this.#now(), ['run', 'note', this.#runId, text]);
   }
 
+  around(write: () => void): void {
+    write();
+  }
+
   suspend(): void {}
 
   resume(): void {}

@@ -10,6 +10,8 @@ export interface Presenter {
   log(line: LogLine): void;
   /** A word to the person, such as what Ctrl-C does now. */
   note(text: string): void;
+  /** Lets something else be written; what is shown live stands below it. */
+  around(write: () => void): void;
   /** Makes room for a question. */
   suspend(): void;
   resume(): void;
@@ -23,6 +25,7 @@ export const silentPresenter: Presenter = Object.freeze({
   event: () => {},
   log: () => {},
   note: () => {},
+  around: (write: () => void) => write(),
   suspend: () => {},
   resume: () => {},
   end: () => {},

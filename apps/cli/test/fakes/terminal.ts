@@ -47,6 +47,8 @@ export function fakeTerminal(options: FakeTerminalOptions = {}): FakeTerminal {
     interrupt: () => {
       for (const listener of [...interrupts]) listener();
     },
+    drives: () => {},
+    makeRoomBy: () => () => {},
     exit: (code) => {
       throw new Error(`exit ${code}`);
     },
