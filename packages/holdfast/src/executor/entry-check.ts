@@ -9,7 +9,7 @@ import type { RunStorage } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
 
 /** What stands around a value in its event, and in the event that it leads to: a bound. */
-const FRAME_SHARE = 0.25;
+const FRAME_SHARE = 1 / 8;
 const MAX_FRAME_BYTES = 4_096;
 
 export class EntryCheck {

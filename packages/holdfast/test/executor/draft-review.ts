@@ -1,4 +1,4 @@
-/** The graph type of seed 003, which knows nothing of pauses or failures. */
+/** The graph type of seed 003, unchanged: it moves on whatever names the node it is at. */
 import { compileGraph, type GraphDefinition, type GraphEvent, type GraphType } from 'holdfast';
 
 const definition: GraphDefinition = {
@@ -62,3 +62,17 @@ const graphType: GraphType<GraphDefinition, State, Event, { readonly memory: 'un
 };
 
 export const draftReview = compileGraph(graphType, definition);
+
+/** The same graph, for tests of what comes beside outcomes: only a completion moves it. */
+export const carefulDraftReview = compileGraph(
+  {
+    ...graphType,
+    compile(value, kernel) {
+      const seed = graphType.compile(value, kernel);
+      const reduce: typeof seed.reduce = (state, event) =>
+        event.type === 'node-completed' ? seed.reduce(state, event) : state;
+      return { ...seed, reduce };
+    },
+  },
+  definition,
+);

@@ -7,7 +7,7 @@ import { createLocalRunStorage } from 'holdfast/storage/local';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { createSeededRandom } from 'holdfast/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { draftReview } from '../executor/draft-review.ts';
+import { carefulDraftReview } from '../executor/draft-review.ts';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
 import { flowScene, handClock, nextTurn, sceneOf, someTurns } from './world.ts';
@@ -224,7 +224,7 @@ describe('B74: a signal that the graph takes no notice of', () => {
       }),
       review: dataNode(() => null),
     };
-    const scene = await sceneOf(draftReview, nodes);
+    const scene = await sceneOf(carefulDraftReview, nodes);
     const owner = await scene.open();
     const running = owner.run();
     await begun.opened;
