@@ -79,7 +79,7 @@ function checkOptions(options: WaitNodeOptions): void {
   } else if (typeof options.prompt !== 'string' && typeof options.prompt !== 'function') {
     refuseOption('prompt', 'text or a function', options.prompt);
   }
-  if (deadlineMs !== undefined) requireDelay('deadlineMs', deadlineMs, 1);
+  if (deadlineMs !== undefined) requireDelay('deadlineMs', deadlineMs, 0);
   if (onDeadline !== undefined && !isEnding(onDeadline)) {
     refuseOption('onDeadline', '{ result } of JSON or { failWith } of one line', onDeadline);
   }

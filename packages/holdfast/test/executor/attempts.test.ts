@@ -206,7 +206,7 @@ test.each([
   ['kind', () => waitNode({ kind: 'nap' } as never)],
   ['prompt', () => waitNode({ kind: 'approval', prompt: 5 as never })],
   ['name', () => waitNode({ kind: 'signal', name: ' ' })],
-  ['deadlineMs', () => waitNode({ ...approval, deadlineMs: 0 })],
+  ['deadlineMs', () => waitNode({ ...approval, deadlineMs: -1 })],
   ['deadlineMs', () => waitNode({ ...approval, deadlineMs: 1.5 })],
   ['onDeadline', () => waitNode({ ...approval, onDeadline: {} as never })],
   ['onDeadline', () => waitNode({ ...approval, onDeadline: null as never })],
