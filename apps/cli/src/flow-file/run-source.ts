@@ -5,15 +5,16 @@
  * It is written before the run is stored: one without a run is harmless, a run without one asks
  * for --module.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { HoldfastError } from 'holdfast';
 import { unreadable } from './read-json.ts';
 
 export type RunSource =
   | { readonly builtIn: 'report' }
   | { readonly flow: string; readonly module: string | null };
 
-/** Remembers where a run's code is. Throws `FILE_UNREADABLE`. */
+/** Remembers where a run's code is. Throws `FILE_UNREADABLE`, `STORE_FULL`. */
 export function writeRunSource(directory: string, runId: string, source: RunSource): void {
   const file = sourceFile(directory, runId);
   const kept =
@@ -25,12 +26,31 @@ export function writeRunSource(directory: string, runId: string, source: RunSour
         };
   try {
     mkdirSync(path.dirname(file), { recursive: true });
-    const draft = `${file}.${process.pid}.tmp`;
-    writeFileSync(draft, `${JSON.stringify(kept)}\n`);
-    renameSync(draft, file);
+    replaceFile(file, `${JSON.stringify(kept)}\n`);
   } catch (error) {
+    if (isFull(error)) {
+      throw new HoldfastError('STORE_FULL', `${file}: no space is left.`, { file }, error);
+    }
     throw unreadable(file, 'The place of the code cannot be kept in', error);
   }
+}
+
+/** The file is the old one or the new one; a draft that cannot be finished is taken away. */
+function replaceFile(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text);
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code))
+  );
 }
 
 /** Where the code of this run, or of the run it continues, is; null when that is not known. */

@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { defineFlow, isHoldfastError, task } from 'holdfast';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { functionsOf, loadFlow } from '../../src/flow-file/load-flow.ts';
@@ -79,6 +81,16 @@ describe('loading flows and modules', () => {
     expect(readRunSource(place.store, 'r1')).toEqual({ flow, module: null });
     expect(readRunSource(place.store, 'r1.c7')).toEqual({ flow, module: null });
     expect(readRunSource(place.store, 'r2')).toBeNull();
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('a full disk is the fault of no file', () => {
+    const sources = path.join(place.store, 'sources');
+    mkdirSync(sources, { recursive: true });
+    symlinkSync('/dev/full', path.join(sources, `r9.json.${process.pid}.tmp`));
+    const write = () =>
+      writeRunSource(place.store, 'r9', { flow: place.path('a.json'), module: null });
+    expect(codeOf(write)).toBe('STORE_FULL');
+    expect(readdirSync(sources).filter((name) => name.startsWith('r9'))).toEqual([]);
   });
 });
 
