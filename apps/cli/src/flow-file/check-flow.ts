@@ -8,6 +8,7 @@ import {
 } from 'holdfast';
 import { checkFlowExpression, validateGraph } from 'holdfast/flow';
 import type { ShownIssue } from '../render/error-text.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 export interface FlowIssues {
   readonly errors: readonly ShownIssue[];
@@ -17,7 +18,8 @@ export interface FlowIssues {
 /** Never throws, whatever the file holds. */
 export function flowIssues(flow: FlowFile): FlowIssues {
   const { errors, warnings } = validateGraph(flow, { checkExpression: checkFlowExpression });
-  return { errors: errors.length === 0 ? definitionErrors(flow) : errors, warnings };
+  const all = [...unknownFields(flow), ...errors];
+  return { errors: all.length === 0 ? definitionErrors(flow) : all, warnings };
 }
 
 /** Throws one `GraphValidationError` with every error. */

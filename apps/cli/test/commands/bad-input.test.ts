@@ -136,6 +136,29 @@ describe('bad input', () => {
     expect((run.document.error as { issues?: unknown[] }).issues).toHaveLength(errors.length);
   });
 
+  it('refuses fields that mean nothing, in the flow, its nodes and its edges', async () => {
+    const flow = {
+      ...askFlow,
+      name: 'Ask',
+      description: 'asks',
+      verson: 2,
+      nodes: askFlow.nodes.map((node) => ({ ...node, position: { x: 1, y: 2 }, retry: 3 })),
+      edges: askFlow.edges.map((edge) => ({ ...edge, when: 'x' })),
+    };
+    const file = place.write('fields.json', flow);
+    const unknown = [
+      '/verson',
+      ...['/nodes/0/retry', '/nodes/1/retry', '/nodes/2/retry', '/nodes/3/retry'],
+      ...['/edges/0/when', '/edges/1/when', '/edges/2/when'],
+    ].map((path) => ({ code: 'UNKNOWN_FIELD', path }));
+    for (const command of ['validate', 'run']) {
+      const { exitCode, document } = await place.json([command, file, '--module', 'ask.mjs']);
+      expect(exitCode).toBe(2);
+      const errors = document['errors'] ?? (document.error as { issues?: unknown }).issues;
+      expect(errors).toMatchObject(unknown);
+    }
+  });
+
   it('a person sees the same, on standard error only', async () => {
     const { exitCode, out, err } = await place.call(['run', 'unsound.json']);
     expect(exitCode).toBe(2);
