@@ -1,6 +1,6 @@
 /** `holdfast resume RUN`: goes on with a stored run, wherever its process died. */
 import type { CommandResult, CommonOptions } from '../command-result.ts';
-import { absolute, bindStoredRun } from '../drive/bind-run.ts';
+import { absolute, bindStoredRun, keepMovedCode } from '../drive/bind-run.ts';
 import { driveSession } from '../drive/drive-session.ts';
 import { withExistingStore } from '../drive/open-store.ts';
 import { personAnswerer } from '../drive/person-answerer.ts';
@@ -27,7 +27,7 @@ export const addResumeCommand: AddCommand = (program, ports, finish) => {
     .description('go on with a stored run')
     .argument('<run>', 'the run id')
     .option('--module <file>', 'the functions, if they were moved')
-    .option('--flow <file>', 'the flow file, if it was moved and names subflows')
+    .option('--flow <file>', 'the flow file, if it was moved; its module is looked for beside it')
     .option('--by <name>', 'who answers questions')
     .action(async (runId: string, options: ResumeOptions) => {
       finish(await resumeRun(ports, runId, options), options);
@@ -43,10 +43,12 @@ async function resumeRun(
   requireRunId(runId);
   const directory = directoryOf(ports, options);
   return withExistingStore(directory, async (store) => {
-    const { flow, bound } = await bindStoredRun(store, runId, {
+    const moved = {
       module: absolute(terminal.cwd, options.module),
       flow: absolute(terminal.cwd, options.flow),
-    });
+    };
+    const { flow, bound } = await bindStoredRun(store, runId, moved);
+    keepMovedCode(store, runId, moved);
     const driven = await driveSession({
       store,
       runId,

@@ -10,9 +10,9 @@ import {
   flowNodes,
   HoldfastError,
 } from 'holdfast';
-import { functionNames, type LoadedFlow, loadFlow } from '../flow-file/load-flow.ts';
+import { functionNames, type LoadedFlow, loadFlow, moduleBeside } from '../flow-file/load-flow.ts';
 import { isModuleFile, loadModule } from '../flow-file/load-module.ts';
-import { readRunSource } from '../flow-file/run-source.ts';
+import { type RunSource, readRunSource, writeRunSource } from '../flow-file/run-source.ts';
 import { storedFlow } from '../flow-file/stored-flow.ts';
 import { reportFunctions } from '../report/report-flow.ts';
 import type { Store } from './open-store.ts';
@@ -53,8 +53,7 @@ export async function bindStoredRun(
   if (source !== null && 'builtIn' in source) {
     return { flow, bound: bindFlow(flow, reportFunctions({ directory: store.directory })) };
   }
-  const flowFile = moved.flow ?? source?.flow;
-  const module = moved.module ?? source?.module ?? undefined;
+  const { flow: flowFile, module } = placeOf(source, moved);
   if (flowFile !== undefined && !isModuleFile(flowFile) && hasSubflows(flow)) {
     const loaded = await loadFlow(flowFile, { module });
     return { flow, bound: bindFlow(flow, functionsFor(flow, loaded), loaded.flows) };
@@ -64,6 +63,30 @@ export async function bindStoredRun(
   const { functions, flows } = await loadModule(file);
   const byId = Object.fromEntries(flows.map((defined) => [defined.flow.id, defined.flow]));
   return { flow, bound: bindFlow(flow, functions, { ...byId, [flow.id]: flow }) };
+}
+
+type FileSource = Exclude<RunSource, { readonly builtIn: string }>;
+type FilePlace = { readonly flow: string | undefined; readonly module: string | undefined };
+
+/** What was named wins; the module of a flow that was moved is looked for beside it first. */
+function placeOf(source: FileSource | null, moved: MovedCode): FilePlace {
+  const beside =
+    moved.flow === undefined || isModuleFile(moved.flow) ? moved.flow : moduleBeside(moved.flow);
+  return {
+    flow: moved.flow ?? source?.flow,
+    module: moved.module ?? beside ?? source?.module ?? undefined,
+  };
+}
+
+/** Remembers where the code of a run was found, if it was named anew. Throws what writing throws. */
+export function keepMovedCode(store: Store, runId: string, moved: MovedCode): void {
+  const source = readRunSource(store.directory, runId);
+  if (source !== null && 'builtIn' in source) return;
+  if (moved.flow === undefined && moved.module === undefined) return;
+  const { flow, module } = placeOf(source, moved);
+  const file = flow ?? module;
+  if (file === undefined) return;
+  writeRunSource(store.directory, runId, { flow: file, module: module ?? null });
 }
 
 /**

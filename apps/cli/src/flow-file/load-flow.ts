@@ -67,7 +67,7 @@ export function functionNames(flow: FlowFile): readonly string[] {
 }
 
 /** The module that stands beside a flow file under the same name, or null. */
-function moduleBeside(file: string): string | null {
+export function moduleBeside(file: string): string | null {
   return moduleEndings.map((ending) => stem(file) + ending).find(existsSync) ?? null;
 }
 

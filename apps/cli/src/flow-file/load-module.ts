@@ -5,7 +5,6 @@ import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { type DefinedFlow, type FlowFunctions, HoldfastError } from 'holdfast';
-import { unreadable } from './read-json.ts';
 
 /** What a module offers to flows. */
 export interface LoadedModule {
@@ -29,8 +28,13 @@ export function isModuleFile(file: string): boolean {
  * Throws `FILE_UNREADABLE`, `TYPESCRIPT_UNSUPPORTED`, `MODULE_FAILED`.
  */
 export async function loadModule(file: string): Promise<LoadedModule> {
-  if (!existsSync(file))
-    throw unreadable(file, 'The module', Object.assign(new Error('missing'), { code: 'ENOENT' }));
+  if (!existsSync(file)) {
+    throw new HoldfastError(
+      'FILE_UNREADABLE',
+      `The module ${file}: it does not exist. Name the module with --module.`,
+      { file, reason: 'ENOENT' },
+    );
+  }
   const exported = await importFile(file);
   const functions: Record<string, FlowFunctions[string]> = {};
   const flows: DefinedFlow[] = [];

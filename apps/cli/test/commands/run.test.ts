@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fakePrompter } from '../fakes/terminal.ts';
 import { askFlow, askModule, chainFlow, Workspace } from '../fakes/workspace.ts';
@@ -151,9 +151,25 @@ describe('run and resume', () => {
     expect(said.exitCode).toBe(0);
   });
 
+  it('a flow that was moved brings the module beside it, and its new place is remembered', async () => {
+    await place.call(runAsk);
+    place.write('new/place.json', askFlow);
+    renameSync(place.path('ask.mjs'), place.path('new/place.mjs'));
+    expect((await place.call(['resume', 'r1', '--flow', 'new/place.json'])).exitCode).toBe(3);
+    await place.call(['answer', 'r1', 'r1@7', 'yes']);
+    expect((await place.call(['resume', 'r1'])).exitCode).toBe(0);
+  });
+
+  it('a module named at resume is remembered, and a missing one asks for --module', async () => {
+    await place.call(runAsk);
+    renameSync(place.path('ask.mjs'), place.path('moved.mjs'));
+    expect((await place.call(['resume', 'r1'])).err).toContain('Name the module with --module.');
+    expect((await place.call(['resume', 'r1', '--module', 'moved.mjs'])).exitCode).toBe(3);
+    expect((await place.call(['resume', 'r1'])).exitCode).toBe(3);
+  });
+
   it('a module that was moved is asked for by name, and can be named', async () => {
     await place.call(runAsk);
-    const { renameSync } = await import('node:fs');
     renameSync(place.path('ask.mjs'), place.path('moved.mjs'));
     const lost = await place.json(['resume', 'r1']);
     expect(lost).toMatchObject({ exitCode: 2, document: { error: { code: 'FILE_UNREADABLE' } } });
