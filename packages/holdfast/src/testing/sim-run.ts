@@ -21,7 +21,9 @@ export interface SimulationReport {
 
 /** Longer than every delay, deadline and freeze of a plan together with its answer. */
 const QUIET_LIMIT_MS = 20 * 60_000;
-const MAX_STEPS = 20_000;
+const MAX_STEPS = 200_000;
+/** More callbacks than this at one moment are a loop that time never ends. */
+const MAX_STEPS_AT_ONCE = 4_000;
 
 /**
  * Runs a random graph in a world that a seed decides: crashes, failing and late stores, halts,
@@ -74,11 +76,15 @@ async function play(world: SimWorld): Promise<void> {
     actor.catch((error: unknown) => world.violate(`an actor failed: ${stackOf(error)}`));
   }
   const watch = new SimWatch(world, hosts);
+  let moment = { atMs: world.clock.now(), steps: 0 };
   for (let steps = 0; !world.isOver; steps += 1) {
     const going = await step(world);
+    const atMs = world.clock.now();
+    moment = { atMs, steps: atMs === moment.atMs ? moment.steps + 1 : 0 };
     watch.look();
     const quietMs = world.clock.now() - world.lastAppendMs;
     if (!going) world.violate('nothing will ever happen again, and the run has not ended');
+    else if (moment.steps > MAX_STEPS_AT_ONCE) world.violate('time stands still');
     else if (quietMs > QUIET_LIMIT_MS) {
       world.violate(
         `the run has not ended, and nothing was appended for ${quietMs} ms: ${left(world)}`,

@@ -238,3 +238,22 @@ test('a graph that fails to decide leaves nothing behind of the turn in which it
   expect(await (await world.open()).run()).toMatchObject({ kind: 'complete' });
   expect(runs).toBe(1);
 });
+
+test('an attempt that a halt has given up is not taken for the work of another owner', async () => {
+  const started = gate();
+  const waits = waitNode({ kind: 'signal', name: 'paid' });
+  const node = () => {
+    started.open();
+    return new Promise(() => {});
+  };
+  const world = await worldOf({ a: dataNode(node, { graceMs: 0 }), b: waits });
+  const halt = new AbortController();
+  const owner = await world.open();
+  const running = owner.run(halt.signal);
+  await started.opened;
+  const desk = await world.open();
+  halt.abort();
+  // A message from outside makes the owner read the log again before it has stopped.
+  await desk.signal('other', null, { signalId: 's1' });
+  await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+});
