@@ -270,7 +270,7 @@ export class Attempt {
 }
 
 /** What an attempt is recorded with that was told to stop; retryable as its start record says. */
-export function abortedOutcome(record: PositionRecord, message: string): AttemptOutcome {
+function abortedOutcome(record: PositionRecord, message: string): AttemptOutcome {
   return failed('ABORTED', message, record.started?.retrySafe ?? true);
 }
 

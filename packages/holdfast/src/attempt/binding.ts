@@ -113,7 +113,7 @@ export interface NodeBinding {
 export type NodeBindings = Readonly<Record<string, NodeBinding>>;
 
 /** How long an aborted attempt may still settle, unless its binding says otherwise. */
-export const DEFAULT_GRACE_MS = 5_000;
+const DEFAULT_GRACE_MS = 5_000;
 
 /** A binding from what differs from the defaults. */
 export function nodeBinding(given: Partial<NodeBinding> & Pick<NodeBinding, 'run'>): NodeBinding {

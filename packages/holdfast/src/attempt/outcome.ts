@@ -30,7 +30,7 @@ export interface PausedOutcome {
 export type AttemptOutcome = CompletedOutcome | FailedOutcome | PausedOutcome;
 
 /** The longest failure message recorded, in code points. */
-export const MAX_FAILURE_MESSAGE_LENGTH = 2_000;
+const MAX_FAILURE_MESSAGE_LENGTH = 2_000;
 
 const MAX_CODE_LENGTH = 128;
 const MAX_REASON_LENGTH = 500;

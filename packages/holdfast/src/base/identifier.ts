@@ -2,7 +2,7 @@
 import { hasControlCharacter, hasLoneSurrogate, utf8Length } from './text.ts';
 
 /** The longest identifier accepted anywhere, in UTF-8 bytes. */
-export const MAX_IDENTIFIER_BYTES = 256;
+const MAX_IDENTIFIER_BYTES = 256;
 
 const STREAM_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 

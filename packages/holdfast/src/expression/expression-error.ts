@@ -34,7 +34,7 @@ export interface SourcePosition {
 const MAX_EXCERPT = 120;
 
 /** Where `offset` stands in `text`: line and column, both from 1. */
-export function sourcePosition(text: string, offset: number): SourcePosition {
+function sourcePosition(text: string, offset: number): SourcePosition {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: offset - lineStart + 1 };

@@ -38,7 +38,7 @@ export interface FlowGraph {
 }
 
 export const OUT_HANDLE = 'out';
-export const NEXT_HANDLE = 'next';
+const NEXT_HANDLE = 'next';
 export const ERROR_HANDLE = 'error';
 export const BODY_HANDLE = 'body';
 export const DONE_HANDLE = 'done';

@@ -30,7 +30,7 @@ export function triedAgain(
 }
 
 /** The delay before the n-th retry, from 1: it grows by `factor` up to `maxDelayMs`. */
-export function retryDelayMs({ delayMs, factor, maxDelayMs }: FlowRetry, retry: number): number {
+function retryDelayMs({ delayMs, factor, maxDelayMs }: FlowRetry, retry: number): number {
   // Zero times infinity is no number.
   if (delayMs === 0) return 0;
   return Math.floor(Math.min(delayMs * factor ** (retry - 1), maxDelayMs));

@@ -249,8 +249,3 @@ export const reducedNames: Readonly<Record<EventType, string | null>> = Object.f
     reduced ? type.slice('graph:'.length) : null,
   ]),
 ) as Record<EventType, string | null>;
-
-/** The types that `reduce` sees, without their prefix. */
-export const reducedEventTypes: readonly string[] = Object.values(reducedNames).filter(
-  (name) => name !== null,
-);

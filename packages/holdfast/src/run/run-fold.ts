@@ -13,7 +13,7 @@ import {
   eventCatalog,
   isEventType,
 } from '../history/catalog.ts';
-import { derivedEventId, type EventEnvelope } from '../history/envelope.ts';
+import type { EventEnvelope } from '../history/envelope.ts';
 import type { OpenPause, OpenWait, PositionRecord, StepRecord } from './position-record.ts';
 import { PositionTable } from './position-table.ts';
 import { GraphExecutionError } from './run-error.ts';
@@ -345,11 +345,6 @@ export function typedEvent(envelope: EventEnvelope): TypedEvent {
   const fault = known.check(payload);
   if (fault !== null) refuse(envelope, fault);
   return { type, sequence, id, payload: payload as never } as TypedEvent;
-}
-
-/** A pause id names its run and its place: `run-1@12` is the pause recorded at sequence 12. */
-export function pauseIdAt(runId: string, sequence: number): string {
-  return derivedEventId(runId, sequence);
 }
 
 function stepOutcome(

@@ -180,7 +180,7 @@ export class SimPeople {
     return this.#world.record.referee(ROOT_RUN_ID);
   }
 
-  /** Does something through an executor that can be reached now; errors of races are passed over. */
+  /** Does something through an executor that can be reached now; lost races are passed over. */
   async #reach(act: (reached: Reached) => Promise<void>): Promise<void> {
     const { process, executor } = (await this.#reached()) ?? {};
     if (process === undefined || executor === undefined) return;

@@ -90,7 +90,7 @@ export class SimRecord {
     return null;
   }
 
-  /** Takes in what was appended since the last look; true when something was. Throws `SimViolation`. */
+  /** Takes in what was appended since the last look; true when anything. Throws `SimViolation`. */
   observe(): boolean {
     let grown = false;
     for (const stream of this.#options.backing.streams.values()) {
@@ -144,7 +144,7 @@ export class SimRecord {
   #compare(run: Watched, machine: RunMachine, live: string): void {
     if (shown(machine) === live) return;
     throw new SimViolation(
-      `run ${run.referee.runId}: folding again gives another state:\n${shown(machine)}\nnot\n${live}`,
+      `run ${run.referee.runId}: another fold, another state:\n${shown(machine)}\nnot\n${live}`,
     );
   }
 

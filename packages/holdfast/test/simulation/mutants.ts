@@ -108,7 +108,7 @@ function withEvents(storage: RunStorage, changes: Partial<Events>): RunStorage {
   return { ...storage, eventStore: { ...storage.eventStore, ...changes } };
 }
 
-/** Acknowledges at once what `isLate`, and writes it a little later, in order, if it still lives. */
+/** Acknowledges at once what `isLate`, and writes it later, in order, if it still lives. */
 function lateStore(
   storage: RunStorage,
   process: SimProcess,

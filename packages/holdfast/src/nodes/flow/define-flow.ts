@@ -67,7 +67,7 @@ export interface DefinedFlow<Nodes extends CodeNodes = CodeNodes> {
 }
 
 /** The implicit first node: its output is the run's input. */
-export const TRIGGER_ID = 'trigger';
+const TRIGGER_ID = 'trigger';
 
 /**
  * A flow from code. Nodes that no edge leads to begin when the run does. Node ids hold no dot.
