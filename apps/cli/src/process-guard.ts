@@ -9,9 +9,9 @@ import { Console } from 'node:console';
 import process from 'node:process';
 import { Writable } from 'node:stream';
 import { HoldfastError } from 'holdfast';
+import type { Colours } from './colours.ts';
 import { exitCodes } from './exit-code.ts';
 import { errorDocument, errorText } from './render/error-text.ts';
-import type { Colours } from './terminal.ts';
 
 /** Lets a text be written beside what is shown live. */
 export type MakeRoom = (write: () => void) => void;

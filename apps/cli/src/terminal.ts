@@ -2,9 +2,8 @@
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import picocolors from 'picocolors';
+import type { Colours } from './colours.ts';
 import type { MakeRoom, ProcessGuard } from './process-guard.ts';
-
-export type Colours = ReturnType<typeof picocolors.createColors>;
 
 export interface Terminal {
   /** A person can be asked: both ends are a terminal. */
@@ -21,7 +20,7 @@ export interface Terminal {
   now(): number;
   out(text: string): void;
   err(text: string): void;
-  readInput(): Promise<string>;
+  readInput(): Promise<Uint8Array>;
   onResize(listener: () => void): () => void;
   /** Ctrl-C or SIGTERM. */
   onInterrupt(listener: () => void): () => void;
@@ -54,7 +53,7 @@ export function systemTerminal(program: string, guard: ProcessGuard): Terminal {
     readInput: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
-      return Buffer.concat(chunks).toString('utf8');
+      return Buffer.concat(chunks);
     },
     onResize: (listener) => {
       stdout.on('resize', listener);

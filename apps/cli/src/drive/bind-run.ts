@@ -78,7 +78,7 @@ function placeOf(source: FileSource | null, moved: MovedCode): FilePlace {
   };
 }
 
-/** Remembers where the code of a run was found, if it was named anew. Throws what writing throws. */
+/** Remembers where a run's code was found, if it was named anew. Throws what writing throws. */
 export function keepMovedCode(store: Store, runId: string, moved: MovedCode): void {
   const source = readRunSource(store.directory, runId);
   if (source !== null && 'builtIn' in source) return;

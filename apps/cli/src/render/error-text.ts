@@ -1,6 +1,6 @@
 /** One error as text and as a document: code, what, where, and what to do next. */
 import { isHoldfastError } from 'holdfast';
-import type { Colours } from '../terminal.ts';
+import type { Colours } from '../colours.ts';
 import { fitWidth, printable, printableLines } from './printable.ts';
 
 /** One problem of many: a place and what is wrong there. */

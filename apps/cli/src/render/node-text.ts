@@ -1,6 +1,6 @@
 /** What is said of one node: an icon for its state, and a few words about it. */
 import type { OccurrenceStatus, OccurrenceView } from 'holdfast/views';
-import type { Colours } from '../terminal.ts';
+import type { Colours } from '../colours.ts';
 import { printable } from './printable.ts';
 
 /** `pending`: not dispatched yet · `skipped`: not dispatched, and the run is over. */

@@ -1,5 +1,5 @@
 /** A run as a tree of lines: one a node, with its state, its words and its duration. */
-import type { Colours } from '../terminal.ts';
+import type { Colours } from '../colours.ts';
 import { durationText } from './duration.ts';
 import type { LayoutRow } from './flow-layout.ts';
 import { occurrenceText, stateIcon } from './node-text.ts';

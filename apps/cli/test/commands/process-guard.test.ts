@@ -25,12 +25,14 @@ describe('node code that gets at the process', () => {
   it.each([
     [
       'a rejection',
-      'export const work = () => { Promise.reject(new Error("lost")); return new Promise((r) => setTimeout(r, 5e3)); };',
+      'export const work = () => { Promise.reject(new Error("lost")); ' +
+        'return new Promise((r) => setTimeout(r, 5e3)); };',
       'Error: lost',
     ],
     [
       'a throwing timer',
-      'export const work = () => new Promise(() => { setTimeout(() => { throw new RangeError("late"); }, 1); });',
+      'export const work = () => new Promise(() => { ' +
+        'setTimeout(() => { throw new RangeError("late"); }, 1); });',
       'RangeError: late',
     ],
     ['an exit', 'export const work = () => process.exit(0);', 'ended the process with 0'],
@@ -61,7 +63,8 @@ describe('node code that gets at the process', () => {
 
   it('what node code prints never stands in the document of --json', () => {
     const { status, stdout, stderr } = run(
-      'console.log("m"); export const work = () => { console.info("c"); process.stdout.write("w\\n"); return 1; };',
+      'console.log("m"); export const work = () => { ' +
+        'console.info("c"); process.stdout.write("w\\n"); return 1; };',
       '--json',
     );
     expect(status).toBe(0);

@@ -151,7 +151,7 @@ describe('run and resume', () => {
     expect(said.exitCode).toBe(0);
   });
 
-  it('a flow that was moved brings the module beside it, and its new place is remembered', async () => {
+  it('a flow that was moved brings the module beside it; the place is remembered', async () => {
     await place.call(runAsk);
     place.write('new/place.json', askFlow);
     renameSync(place.path('ask.mjs'), place.path('new/place.mjs'));
