@@ -1,6 +1,13 @@
 /** `holdfast run FLOW`: stores a run and drives it. */
 import path from 'node:path';
-import { type BoundRun, digestJson, HoldfastError, type JsonValue, startRun } from 'holdfast';
+import {
+  type BoundRun,
+  defaultStoragePolicy,
+  digestJson,
+  HoldfastError,
+  type JsonValue,
+  startRun,
+} from 'holdfast';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { absolute, bindFlow } from '../drive/bind-run.ts';
 import { driveSession } from '../drive/drive-session.ts';
@@ -55,6 +62,7 @@ async function runFlowFile(
   const module = absolute(terminal.cwd, options.module);
   const loaded = await loadFlow(path.resolve(terminal.cwd, flowPath), { module });
   requireSoundFlow(loaded.flow, flowPath);
+  requireFittingInput(input);
   const bound = bindFlow(loaded.flow, functionsOf(loaded), loaded.flows);
   const directory = directoryOf(ports, options);
   return withStore(directory, async (store) => {
@@ -70,6 +78,27 @@ async function runFlowFile(
     }).catch((error: unknown) => haltedAsResult(error, runId));
     return runReport(driven, terminal, directory);
   });
+}
+
+/** What the trigger's result is wrapped in. */
+const RESULT_FRAME_BYTES = 512;
+
+/**
+ * The input of a flow is its trigger's result, which is recorded as one event. Throws
+ * `STORAGE_LIMIT_EXCEEDED`.
+ */
+function requireFittingInput(input: JsonValue): void {
+  const { maxEventPayloadBytes, maxAppendBatchBytes } = defaultStoragePolicy;
+  const limit =
+    Math.min(maxEventPayloadBytes, Math.floor(maxAppendBatchBytes / 2)) - RESULT_FRAME_BYTES;
+  const size = Buffer.byteLength(JSON.stringify(input));
+  if (size <= limit) return;
+  throw new HoldfastError(
+    'STORAGE_LIMIT_EXCEEDED',
+    `--input is ${size} bytes of JSON; a flow's input may have ${limit}. Give it the name of ` +
+      'a file instead, and read that in a task.',
+    { size, limit },
+  );
 }
 
 interface NewRun {

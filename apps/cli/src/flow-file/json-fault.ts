@@ -1,6 +1,6 @@
 /**
  * Where a text stops being JSON. `JSON.parse` says so in some messages, in some versions; this
- * scanner always does. It is asked only after `JSON.parse` has refused the text.
+ * scanner always does. It finds keys that stand twice too, which `JSON.parse` takes.
  */
 
 export interface JsonFault {
@@ -14,7 +14,17 @@ export interface JsonFault {
 /** The first fault of a text that `JSON.parse` refuses. */
 export function jsonFault(text: string): JsonFault {
   const scanner = new Scanner(text);
-  const message = scanner.scan() ?? 'this is not JSON';
+  return faultAt(text, scanner, scanner.scan() ?? 'this is not JSON');
+}
+
+/** The first key of a JSON text that its object has already: a reader would drop one of the two. */
+export function repeatedKey(text: string): JsonFault | null {
+  const scanner = new Scanner(text);
+  const message = scanner.scan();
+  return message === null ? null : faultAt(text, scanner, message);
+}
+
+function faultAt(text: string, scanner: Scanner, message: string): JsonFault {
   const before = text.slice(0, scanner.at);
   const line = before.split('\n').length;
   return { line, column: before.length - before.lastIndexOf('\n'), message };
@@ -33,6 +43,8 @@ class Scanner {
   readonly #text: string;
   /** The brackets that are open, as what closes them. */
   readonly #closers: string[] = [];
+  /** The keys of each of them so far. */
+  readonly #keys: Set<unknown>[] = [];
 
   constructor(text: string) {
     this.#text = text;
@@ -59,6 +71,7 @@ class Scanner {
         return null;
       }
       this.#closers.push(closer);
+      this.#keys.push(new Set());
       const fault = open === '{' ? this.#key() : null;
       if (fault !== null) return fault;
     }
@@ -73,6 +86,7 @@ class Scanner {
       if (next === closer) {
         this.at += 1;
         this.#closers.pop();
+        this.#keys.pop();
         continue;
       }
       if (next !== ',') return `expected "," or "${closer}"${this.#found()}`;
@@ -84,8 +98,17 @@ class Scanner {
 
   #key(): string | null {
     if (this.#peek() !== '"') return `expected a key in double quotes${this.#found()}`;
+    const start = this.at;
     const fault = this.#string();
     if (fault !== null) return fault;
+    const shown = this.#text.slice(start, this.at);
+    const keys = this.#keys.at(-1);
+    const key: unknown = JSON.parse(shown);
+    if (keys?.has(key) === true) {
+      this.at = start;
+      return `the key ${shown.slice(0, 100)} stands in this object already`;
+    }
+    keys?.add(key);
     if (this.#peek() !== ':') return `expected ":" after a key${this.#found()}`;
     this.at += 1;
     return null;

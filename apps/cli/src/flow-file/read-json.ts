@@ -3,14 +3,53 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { HoldfastError, type JsonValue } from 'holdfast';
 import type { Terminal } from '../terminal.ts';
-import { jsonFault } from './json-fault.ts';
+import { type JsonFault, jsonFault, repeatedKey } from './json-fault.ts';
 
-/** The text of a file without its byte order mark. Throws `FILE_UNREADABLE`. */
-function readText(file: string, what: string): string {
+/** The bytes of a file. Throws `FILE_UNREADABLE`. */
+function readBytes(file: string, what: string): Uint8Array {
   try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    return readFileSync(file);
   } catch (error) {
     throw unreadable(file, what, error);
+  }
+}
+
+/** The text of UTF-8 without its byte order mark. Throws `FILE_NOT_JSON`. */
+function utf8Text(bytes: Uint8Array, place: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    const offset = firstFaultyByte(bytes);
+    throw new HoldfastError(
+      'FILE_NOT_JSON',
+      `${place}: this is not UTF-8 at byte ${offset} (from 0).`,
+      { place, offset },
+      error,
+    );
+  }
+}
+
+/** Where the first character begins that is none. */
+function firstFaultyByte(bytes: Uint8Array): number {
+  let good = 0;
+  let bad = bytes.length + 1;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (isUtf8(bytes.subarray(0, middle), { stream: true })) good = middle;
+    else bad = middle;
+  }
+  // The bytes before may begin a character that does not end.
+  while (!isUtf8(bytes.subarray(0, good))) good -= 1;
+  return good;
+}
+
+/** As a stream, what may become UTF-8 is UTF-8. */
+function isUtf8(bytes: Uint8Array, options: { readonly stream?: boolean } = {}): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, options);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -30,21 +69,28 @@ export function unreadable(file: string, what: string, cause: unknown): Holdfast
 /** Parses a text; `place` names it in the refusal. Throws `FILE_NOT_JSON`. */
 export function parseJson(text: string, place: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    const repeated = repeatedKey(text);
+    if (repeated === null) return value;
+    throw notJson(place, repeated);
   } catch (error) {
-    const { line, column, message } = jsonFault(text);
-    throw new HoldfastError(
-      'FILE_NOT_JSON',
-      `${place}, line ${line}, column ${column}: ${message}.`,
-      { place, line, column },
-      error,
-    );
+    throw error instanceof HoldfastError ? error : notJson(place, jsonFault(text), error);
   }
+}
+
+function notJson(place: string, fault: JsonFault, cause?: unknown): HoldfastError {
+  const { line, column, message } = fault;
+  return new HoldfastError(
+    'FILE_NOT_JSON',
+    `${place}, line ${line}, column ${column}: ${message}.`,
+    { place, line, column },
+    cause,
+  );
 }
 
 /** Throws `FILE_UNREADABLE`, `FILE_NOT_JSON`. */
 export function readJsonFile(file: string, what: string): JsonValue {
-  return parseJson(readText(file, what), file);
+  return parseJson(utf8Text(readBytes(file, what), file), file);
 }
 
 /**
@@ -56,7 +102,10 @@ export async function readJsonArgument(
   option: string,
   terminal: Terminal,
 ): Promise<JsonValue> {
-  if (given === '-') return parseJson(await terminal.readInput(), `${option} (standard input)`);
+  if (given === '-') {
+    const place = `${option} (standard input)`;
+    return parseJson(utf8Text(await terminal.readInput(), place), place);
+  }
   const file = path.resolve(terminal.cwd, given);
   if (existsSafely(file)) return readJsonFile(file, `${option} names the file`);
   if (/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(given)) return parseJson(given, option);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askFlow, askModule, chainFlow, Workspace } from '../fakes/workspace.ts';
 
@@ -11,6 +11,12 @@ describe('bad input', () => {
     place.write('ask.json', askFlow);
     place.write('ask.mjs', askModule);
     place.write('broken.json', '{\n  "id": "broken",\n  "nodes": [,]\n}');
+    writeFileSync(place.path('latin.json'), Buffer.from('{"id":"caf\xe9"}', 'latin1'));
+    writeFileSync(place.path('cut.json'), Buffer.from('"caf\xc3', 'latin1'));
+    place.write(
+      'twice.json',
+      '{\n  "id": "a", "nodes": [{ "id": 1 }, { "id": 1 }],\n  "i\\u0064": "b"\n}',
+    );
     place.write('empty.json', '');
     place.write('list.json', '[]');
     place.write('alone.json', chainFlow('alone', 'work'));
@@ -51,6 +57,14 @@ describe('bad input', () => {
     ['an unknown flow file', ['run', 'nowhere.json'], 'FILE_UNREADABLE', 'nowhere.json'],
     ['a folder as flow', ['run', '.holdfast'], 'FILE_UNREADABLE', 'it is a folder'],
     ['bad JSON', ['run', 'broken.json'], 'FILE_NOT_JSON', 'line 3, column 13'],
+    ['a file that is no UTF-8', ['run', 'latin.json'], 'FILE_NOT_JSON', 'at byte 10'],
+    [
+      'an input cut in a letter',
+      ['run', 'ask.json', '--input', 'cut.json'],
+      'FILE_NOT_JSON',
+      'byte 4',
+    ],
+    ['a key that stands twice', ['validate', 'twice.json'], 'FILE_NOT_JSON', 'line 3, column 3'],
     ['an empty file', ['run', 'empty.json'], 'FILE_NOT_JSON', 'line 1, column 1'],
     ['a flow that is a list', ['run', 'list.json'], 'INVALID_FLOW_SHAPE', 'list.json'],
     ['a flow without its module', ['run', 'alone.json'], 'MODULE_MISSING', 'alone.ts'],
@@ -157,6 +171,25 @@ describe('bad input', () => {
       const errors = document['errors'] ?? (document.error as { issues?: unknown }).issues;
       expect(errors).toMatchObject(unknown);
     }
+  });
+
+  it('takes the largest input that fits an event and refuses a larger one at once', async () => {
+    place.write('only.json', chainFlow('only'));
+    const text = (bytes: number) =>
+      place.write('large.json', JSON.stringify('x'.repeat(bytes - 2)));
+    const limit = 256 * 1024 - 512;
+    const run = () =>
+      place.json(['run', 'only.json', '--run-id', 'large', '--input', 'large.json']);
+    text(limit + 1);
+    const { exitCode, document } = await run();
+    expect(exitCode).toBe(2);
+    expect(document.error).toMatchObject({
+      code: 'STORAGE_LIMIT_EXCEEDED',
+      details: { size: limit + 1, limit },
+    });
+    expect((await place.json(['show', 'large'])).document.error?.code).toBe('RUN_NOT_FOUND');
+    text(limit);
+    expect((await run()).exitCode).toBe(0);
   });
 
   it('a person sees the same, on standard error only', async () => {

@@ -38,7 +38,7 @@ export function fakeTerminal(options: FakeTerminalOptions = {}): FakeTerminal {
     err: (text) => {
       written.err += text;
     },
-    readInput: async () => input,
+    readInput: async () => new TextEncoder().encode(input),
     onResize: () => () => {},
     onInterrupt: (listener) => {
       interrupts.add(listener);
