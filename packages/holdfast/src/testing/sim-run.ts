@@ -64,6 +64,23 @@ export function simulateSeed(
 
 async function play(world: SimWorld): Promise<void> {
   const hosts = new SimHosts(world);
+  startActors(world, hosts);
+  const watch = new SimWatch(world, hosts);
+  let moment = { atMs: world.clock.now(), steps: 0 };
+  for (let steps = 0; !world.isOver; steps += 1) {
+    if (!(await step(world))) {
+      world.violate('nothing will ever happen again, and the run has not ended');
+    }
+    const atMs = world.clock.now();
+    moment = { atMs, steps: atMs === moment.atMs ? moment.steps + 1 : 0 };
+    if (moment.steps > MAX_STEPS_AT_ONCE) world.violate('time stands still');
+    if (steps > MAX_STEPS) world.violate(`the run has not ended after ${steps} steps`);
+    watch.look();
+    refuseQuiet(world);
+  }
+}
+
+function startActors(world: SimWorld, hosts: SimHosts): void {
   const people = new SimPeople(world, hosts);
   const names = ['host', 'rival'].slice(0, world.options.owners);
   const actors = [
@@ -75,22 +92,14 @@ async function play(world: SimWorld): Promise<void> {
   for (const actor of actors) {
     actor.catch((error: unknown) => world.violate(`an actor failed: ${stackOf(error)}`));
   }
-  const watch = new SimWatch(world, hosts);
-  let moment = { atMs: world.clock.now(), steps: 0 };
-  for (let steps = 0; !world.isOver; steps += 1) {
-    const going = await step(world);
-    const atMs = world.clock.now();
-    moment = { atMs, steps: atMs === moment.atMs ? moment.steps + 1 : 0 };
-    watch.look();
-    const quietMs = world.clock.now() - world.lastAppendMs;
-    if (!going) world.violate('nothing will ever happen again, and the run has not ended');
-    else if (moment.steps > MAX_STEPS_AT_ONCE) world.violate('time stands still');
-    else if (quietMs > QUIET_LIMIT_MS) {
-      world.violate(
-        `the run has not ended, and nothing was appended for ${quietMs} ms: ${left(world)}`,
-      );
-    } else if (steps > MAX_STEPS) world.violate(`the run has not ended after ${steps} steps`);
-  }
+}
+
+/** Everything that a run waits for comes sooner: a longer silence means that nothing wakes it. */
+function refuseQuiet(world: SimWorld): void {
+  const quietMs = world.clock.now() - world.lastAppendMs;
+  if (world.isOver || quietMs <= QUIET_LIMIT_MS) return;
+  const what = left(world);
+  world.violate(`the run has not ended, and nothing was appended for ${quietMs} ms: ${what}`);
 }
 
 /** False when nothing waits for its moment. What a timer throws would end a real process. */
