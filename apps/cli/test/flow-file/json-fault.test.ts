@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonFault } from '../../src/flow-file/json-fault.ts';
+import { jsonFault, repeatedKey } from '../../src/flow-file/json-fault.ts';
 
 describe('jsonFault', () => {
   it.each([
@@ -34,7 +34,8 @@ describe('jsonFault', () => {
       });
     fc.assert(
       fc.property(mutated, (text) => {
-        expect(jsonFault(text).message !== 'this is not JSON').toBe(!isJson(text));
+        const isFaulty = !isJson(text) || repeatedKey(text) !== null;
+        expect(jsonFault(text).message !== 'this is not JSON').toBe(isFaulty);
       }),
       { numRuns: 2_000 },
     );
