@@ -4,6 +4,7 @@ import {
   type BoundRun,
   defaultStoragePolicy,
   digestJson,
+  type FlowFile,
   HoldfastError,
   type JsonValue,
   startRun,
@@ -62,7 +63,7 @@ async function runFlowFile(
   const module = absolute(terminal.cwd, options.module);
   const loaded = await loadFlow(path.resolve(terminal.cwd, flowPath), { module });
   requireSoundFlow(loaded.flow, flowPath);
-  requireFittingInput(input);
+  requireFittingInput(input, loaded.flow);
   const bound = bindFlow(loaded.flow, functionsOf(loaded), loaded.flows);
   const directory = directoryOf(ports, options);
   return withStore(directory, async (store) => {
@@ -80,17 +81,21 @@ async function runFlowFile(
   });
 }
 
-/** What the trigger's result is wrapped in. */
-const RESULT_FRAME_BYTES = 512;
+/** What the trigger's result is recorded with, beside its names. */
+const RESULT_FRAME_BYTES = 320;
+/** A UTF-16 code unit as JSON, at most. */
+const UNIT_BYTES = 6;
 
 /**
  * The input of a flow is its trigger's result, which is recorded as one event. Throws
  * `STORAGE_LIMIT_EXCEEDED`.
  */
-function requireFittingInput(input: JsonValue): void {
+function requireFittingInput(input: JsonValue, flow: FlowFile): void {
   const { maxEventPayloadBytes, maxAppendBatchBytes } = defaultStoragePolicy;
-  const limit =
-    Math.min(maxEventPayloadBytes, Math.floor(maxAppendBatchBytes / 2)) - RESULT_FRAME_BYTES;
+  const trigger = flow.nodes.find(({ type }) => type === 'trigger')?.id ?? '';
+  const names = `${trigger}flow/${trigger}#1`.length * UNIT_BYTES;
+  const payload = Math.min(maxEventPayloadBytes, Math.floor(maxAppendBatchBytes / 2));
+  const limit = payload - RESULT_FRAME_BYTES - names;
   const size = Buffer.byteLength(JSON.stringify(input));
   if (size <= limit) return;
   throw new HoldfastError(
