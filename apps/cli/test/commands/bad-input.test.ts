@@ -173,7 +173,7 @@ describe('bad input', () => {
     }
   });
 
-  it('takes the largest input that fits an event, and refuses a larger one at the door', async () => {
+  it('takes the largest input that fits an event and refuses a larger one at once', async () => {
     const nodes = [{ id: 't'.repeat(100), type: 'trigger', config: {} }];
     place.write('only.json', { id: 'only', nodes, edges: [] });
     const run = (bytes: number) => {
