@@ -25,6 +25,8 @@ export interface CancelParts {
   readonly live: LiveAttempts;
   /** Makes the next turn come. */
   readonly wake: () => void;
+  /** This owner lets go of a position of its own. */
+  readonly leave: (position: string) => void;
   /** Whether an attempt of this node is a run of its own. */
   readonly isChild: (nodeId: string) => boolean;
 }
@@ -78,11 +80,16 @@ export class CancelPlan {
       return false;
     }
     attempt?.abandon();
-    if (attempt !== undefined) this.#live.remove(attempt);
+    if (attempt !== undefined) this.#leave(attempt);
     const retryable = record.started?.retrySafe ?? true;
     const outcome = failed('ABORTED', REASON, retryable);
     writeOutcome(batch, record, { ...outcome, abandoned: true });
     return true;
+  }
+
+  #leave(attempt: Attempt): void {
+    this.#live.remove(attempt);
+    this.#parts.leave(attempt.record.position);
   }
 
   /** Whether a run stands for this position that may not have ended. */

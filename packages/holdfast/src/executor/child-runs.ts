@@ -12,7 +12,7 @@ import { type IsoTime, isoTime } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
-import type { GraphExecutor } from './executor.ts';
+import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { childRunId } from './run-names.ts';
 import { startRelative } from './start-run.ts';
@@ -33,7 +33,7 @@ export class ChildRuns {
   readonly #settings: ExecutorSettings;
   readonly #parent: ParentRun;
   /** What is driven here, by the run that stands for its position. */
-  readonly #live = new Map<string, GraphExecutor>();
+  readonly #live = new Map<string, ChildExecutor>();
   #lookedAtMs = 0;
 
   constructor(settings: ExecutorSettings, parent: ParentRun) {
@@ -79,7 +79,7 @@ export class ChildRuns {
   }
 
   /** The executor of a child that is stored: the one that drives it here, or a new one. */
-  async openStored(position: string, child: ChildRun): Promise<GraphExecutor | null> {
+  async openStored(position: string, child: ChildRun): Promise<ChildExecutor | null> {
     const first = this.idOf(position);
     const live = this.#live.get(first);
     if (live !== undefined) return live;
@@ -99,7 +99,7 @@ export class ChildRuns {
     }
   }
 
-  async #open(runId: string, child: ChildRun): Promise<GraphExecutor> {
+  async #open(runId: string, child: ChildRun): Promise<ChildExecutor> {
     const { storage, clock } = this.#settings;
     if ((await storage.runIndex.get(runId)) === null) {
       try {
@@ -211,7 +211,7 @@ export interface LeftChildren {
  * An executor that cancels, once its run has failed, the child runs that were paused or asleep
  * then: nobody else would ever end them. Whoever runs it again tries again what did not succeed.
  */
-export function endingChildren(executor: GraphExecutor, parent: LeftChildren): GraphExecutor {
+export function endingChildren(executor: ChildExecutor, parent: LeftChildren): ChildExecutor {
   const ended = async (result: RunResult, signal?: AbortSignal): Promise<RunResult> => {
     if (result.kind !== 'fail') return result;
     for (const runId of await parent.look(pausedChildren)) {

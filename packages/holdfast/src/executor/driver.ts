@@ -83,6 +83,7 @@ export class Driver {
     this.#cancel = new CancelPlan({
       live: this.#live,
       wake: () => this.#schedule(),
+      leave: (position) => this.#foreign.leave(position),
       isChild: (nodeId) => this.#attempts.binding(nodeId).child !== null,
     });
     this.children = new ChildRuns(settings, {
@@ -116,7 +117,6 @@ export class Driver {
     };
   }
 
-  /** Whether `run` or `resume` is in progress. */
   get isDriving(): boolean {
     return this.#drive !== null;
   }

@@ -41,3 +41,13 @@ export interface GraphExecutor {
   /** All that can be shown of the run. */
   view(): Promise<RunView>;
 }
+
+/** An executor as the run above it has it. */
+export interface ChildExecutor extends GraphExecutor {
+  /** `signal`, and whether the run has kept the message: one that had ended has not. */
+  keepSignal(
+    name: string,
+    payload: JsonValue,
+    options: { readonly signalId: string },
+  ): Promise<boolean>;
+}

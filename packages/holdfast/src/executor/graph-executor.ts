@@ -11,7 +11,7 @@ import { createSystemClock } from '../store/system-clock.ts';
 import { createSystemIds } from '../store/system-ids.ts';
 import { endingChildren } from './child-runs.ts';
 import { Driver } from './driver.ts';
-import type { GraphExecutor } from './executor.ts';
+import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import { checkedOptions } from './option-check.ts';
 import type { ExecutorSettings, LogLine } from './options.ts';
 import {
@@ -72,7 +72,7 @@ export type ExecutorTuning = Pick<ExecutorSettings, 'snapshotTailEvents'>;
 export async function assembleExecutor(
   options: GraphExecutorOptions,
   tuning: ExecutorTuning,
-): Promise<GraphExecutor> {
+): Promise<ChildExecutor> {
   const checked = checkedOptions(options);
   const { runId, graph, storage } = options;
   const { definition } = await readRunStart(storage, runId);

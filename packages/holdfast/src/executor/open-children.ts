@@ -6,13 +6,13 @@ import type { RunFold } from '../run/run-fold.ts';
 import type { PauseView } from '../run/run-result.ts';
 import type { AttemptFactory } from './attempt-factory.ts';
 import type { ChildRuns } from './child-runs.ts';
-import type { GraphExecutor } from './executor.ts';
+import type { ChildExecutor } from './executor.ts';
 import { openPauses } from './run-pauses.ts';
 
 /** A child run and the position of its parent that it stands for. */
 export interface OpenChild {
   readonly position: string;
-  readonly executor: GraphExecutor;
+  readonly executor: ChildExecutor;
 }
 
 export interface OpenChildrenParts {

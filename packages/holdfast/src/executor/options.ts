@@ -7,7 +7,7 @@ import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { RunStorage } from '../store/storage.ts';
-import type { GraphExecutor } from './executor.ts';
+import type { ChildExecutor } from './executor.ts';
 
 /** A line that node code logged. */
 export interface LogLine {
@@ -39,5 +39,5 @@ export interface ExecutorSettings {
   readonly snapshotTailEvents: number;
   readonly onLog: (line: LogLine) => void;
   /** An executor of a child run with these settings. */
-  readonly childExecutor: (runId: string, child: ChildRun) => Promise<GraphExecutor>;
+  readonly childExecutor: (runId: string, child: ChildRun) => Promise<ChildExecutor>;
 }

@@ -15,7 +15,7 @@ import { viewRun } from '../views/run-view.ts';
 import { writeAnswer } from './answer-pause.ts';
 import type { Driver } from './driver.ts';
 import { EntryCheck } from './entry-check.ts';
-import type { GraphExecutor, Reconciliation } from './executor.ts';
+import type { ChildExecutor, Reconciliation } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
 import { openPauses } from './run-pauses.ts';
@@ -25,7 +25,7 @@ import { AwaitedItem } from './turn-item.ts';
 type OutsideType = 'graph:signal-received' | 'graph:cancel-requested';
 
 /** The executor that `driver` drives. */
-export function createRunInbox(driver: Driver, settings: ExecutorSettings): GraphExecutor {
+export function createRunInbox(driver: Driver, settings: ExecutorSettings): ChildExecutor {
   const inbox = new RunInbox(driver, settings);
   return Object.freeze({
     runId: settings.stream.streamId,
@@ -38,6 +38,8 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Grap
       inbox.reconcile(pauseId, reconciliation),
     signal: (name: string, payload: JsonValue, options: { readonly signalId: string }) =>
       inbox.signal(name, payload, options.signalId),
+    keepSignal: (name: string, payload: JsonValue, options: { readonly signalId: string }) =>
+      inbox.keepSignal(name, payload, options.signalId),
     cancel: (options: { readonly by: string; readonly reason: string }) => inbox.cancel(options),
     shutdown: () => driver.shutdown(),
     pauses: () => driver.look(openPauses),
@@ -94,14 +96,20 @@ class RunInbox {
     });
   }
 
+  /** False when the run had ended before it could keep the message. */
+  async keepSignal(name: string, payload: JsonValue, signalId: string): Promise<boolean> {
+    await this.signal(name, payload, signalId);
+    return this.#driver.look((fold) => fold.end === null || !isUnused(fold, signalId));
+  }
+
   async signal(name: string, given: JsonValue, signalId: string): Promise<void> {
     requireText('name', name);
     requireText('signalId', signalId);
     const payload = cloneFrozenJson(given);
     this.#entry.admit('signal', [name, signalId, payload]);
     const child = await this.#driver.openChildren.waitingFor(name);
-    if (child !== null) {
-      await child.executor.signal(name, payload, { signalId });
+    // A child that has ended meanwhile has no use for it; the run itself may have.
+    if (child !== null && (await child.executor.keepSignal(name, payload, { signalId }))) {
       await this.#driver.childCanGoOn(child.position);
       return;
     }
@@ -156,6 +164,11 @@ class RunInbox {
     const runId = pauseId.slice(0, Math.max(0, pauseId.lastIndexOf('@')));
     return this.#driver.openChildren.owning(runId);
   }
+}
+
+/** Whether nothing has come of a message: it was not received, or nothing has consumed it. */
+function isUnused({ signals }: RunFold, signalId: string): boolean {
+  return !signals.has(signalId) || signals.waiting().some((each) => each.signalId === signalId);
 }
 
 /** True when the run has ended, or has what is sent already. */

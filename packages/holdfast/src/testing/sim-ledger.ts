@@ -7,11 +7,20 @@ import type { SimRecord } from './sim-record.ts';
 import { SimViolation } from './sim-referee.ts';
 import type { SimTrace } from './sim-trace.ts';
 
+export interface StepEffect {
+  readonly context: NodeContext;
+  readonly name: string;
+  readonly retrySafe: boolean;
+  /** The process in which it happens. */
+  readonly who: string;
+}
+
 export class SimLedger {
   readonly #record: SimRecord;
   readonly #trace: SimTrace;
   readonly #entries = new Map<string, number>();
   readonly #effects = new Map<string, number>();
+  readonly #steps = new Map<string, number>();
 
   constructor(record: SimRecord, trace: SimTrace) {
     this.#record = record;
@@ -45,17 +54,28 @@ export class SimLedger {
     );
   }
 
-  /** The side effect of a sub-step, which must not have a result already. */
-  step({ runId, position }: NodeContext, name: string, retrySafe: boolean): void {
+  /**
+   * The side effect of a sub-step, which must not have a result already, unless its process has
+   * stood still for so long that another has the attempt: nobody can stop what it does then.
+   */
+  step(effect: StepEffect): void {
+    const { context, name, retrySafe, who } = effect;
+    const { runId, position } = context;
     const referee = this.#record.referee(runId);
-    const first = referee?.positions.get(position)?.first ?? position;
+    const found = referee?.positions.get(position);
+    const first = found?.first ?? position;
     const step = referee?.step(first, name);
+    const effects = this.#count(this.#steps, `${runId} ${first} ${name}`);
     this.#trace.count('step-effect');
-    if (step?.status === 'completed') {
+    const isOvertaken = found?.owner?.startsWith(`${who}/`) !== true;
+    if (step?.status === 'completed' && !isOvertaken) {
       throw new SimViolation(`run ${runId}: step ${name} of ${first} ran again after its result`);
     }
-    if (retrySafe || step?.status === 'started') return;
-    throw new SimViolation(`run ${runId}: step ${name} of ${first} ran before its start stood`);
+    const starts = referee?.stepStarts(first, name) ?? 0;
+    if (retrySafe || effects <= starts) return;
+    throw new SimViolation(
+      `run ${runId}: step ${name} of ${first} ran ${effects} times, its log has ${starts}`,
+    );
   }
 
   #count(counts: Map<string, number>, key: string): number {

@@ -24,6 +24,7 @@ export class SimReferee {
   readonly positions: Map<string, SimPosition> = new Map();
   readonly #options: RefereeOptions;
   readonly #steps = new Map<string, Map<string, SimStep>>();
+  readonly #stepStarts = new Map<string, number>();
   readonly #signals = new Map<string, { readonly name: string; consumed: boolean }>();
   readonly #answered = new Set<string>();
   /** Who wrote the append at hand. */
@@ -63,6 +64,11 @@ export class SimReferee {
 
   step(first: string, name: string): SimStep | undefined {
     return this.#steps.get(first)?.get(name);
+  }
+
+  /** How often the start of a step was recorded. */
+  stepStarts(first: string, name: string): number {
+    return this.#stepStarts.get(`${first} ${name}`) ?? 0;
   }
 
   planOf(nodeId: string): NodePlan | undefined {
@@ -295,6 +301,8 @@ export class SimReferee {
         this.#violate(event, `step ${name} was ${before.status} before`);
       }
       steps.set(name, { status: 'started', position: position.position });
+      const key = `${position.first} ${name}`;
+      this.#stepStarts.set(key, this.stepStarts(position.first, name) + 1);
       return;
     }
     if (before?.status === 'completed') this.#violate(event, `step ${name} has its result`);

@@ -116,11 +116,17 @@ async function step(world: SimWorld): Promise<boolean> {
 async function verify(world: SimWorld): Promise<void> {
   world.killAll();
   world.check(() => world.record.checkFolds());
-  world.check(() => world.record.checkChildren());
   const before = world.record.events(ROOT_RUN_ID).length;
-  void verified(world, world.spawn('verifier'));
-  for (let steps = 0; steps < 100; steps += 1) await step(world);
+  let isVerified = false;
+  verified(world, world.spawn('verifier')).finally(() => {
+    isVerified = true;
+  });
+  for (let steps = 0; !isVerified; steps += 1) {
+    await step(world);
+    if (steps > MAX_STEPS_AT_ONCE) return world.violate('a new process is never told of the end');
+  }
   world.check(() => world.record.observe());
+  world.check(() => world.record.checkChildren());
   const after = world.record.events(ROOT_RUN_ID).length;
   if (after !== before) world.violate(`an ended run grew from ${before} to ${after} events`);
 }
@@ -128,7 +134,7 @@ async function verify(world: SimWorld): Promise<void> {
 /** What a new process is told of an ended run, and that its pauses take no answers any more. */
 async function verified(world: SimWorld, verifier: SimProcess): Promise<void> {
   try {
-    const executor = await world.executor(verifier, world.truth);
+    const executor = await world.executor(verifier, world.soundStorage);
     world.concluded(await executor.run(), verifier.name);
     const root = world.record.referee(ROOT_RUN_ID);
     for (const { pause, nodeId } of root?.with('paused') ?? []) {

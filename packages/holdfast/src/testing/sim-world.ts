@@ -94,9 +94,9 @@ export class SimWorld {
     });
   }
 
-  /** The store itself, without anything in between: for looking at what is true. */
-  get truth(): RunStorage {
-    return this.#storage;
+  /** The store without anything that goes wrong in between. */
+  get soundStorage(): RunStorage {
+    return this.#watched(this.#storage);
   }
 
   /** True once the run has ended and a process knows it, or something was found wrong. */
@@ -214,7 +214,8 @@ export class SimWorld {
       process,
       enter: (context) => ifAlive(() => this.#ledger.enter(context, process.name)),
       effect: (context) => ifAlive(() => this.#ledger.effect(context)),
-      step: (context, name, safe) => ifAlive(() => this.#ledger.step(context, name, safe)),
+      step: (context, name, retrySafe) =>
+        ifAlive(() => this.#ledger.step({ context, name, retrySafe, who: process.name })),
       mayDie: (place) => {
         if (!process.isAlive || !this.faults.point()) return;
         this.trace.count('crash');

@@ -257,3 +257,33 @@ test('an attempt that a halt has given up is not taken for the work of another o
   await desk.signal('other', null, { signalId: 's1' });
   await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
 });
+
+test('a cancel that gives up an attempt is not taken for the work of another owner', async () => {
+  const started = gate();
+  const node = () => {
+    started.open();
+    return new Promise(() => {});
+  };
+  const world = await worldOf({ a: dataNode(node, { graceMs: 5 }) });
+  const { eventStore } = world.storage;
+  const desk = await world.open();
+  let appends = 0;
+  const append = async (...given: Parameters<typeof eventStore.append>) => {
+    appends += 1;
+    // The end of the run is decided; a message comes first.
+    if (appends === 3) await desk.signal('other', null, { signalId: 's1' });
+    return eventStore.append(...given);
+  };
+  const slow = new Proxy(eventStore, {
+    get: (store, name) => {
+      const method = Reflect.get(store, name);
+      if (name === 'append') return append;
+      return typeof method === 'function' ? method.bind(store) : method;
+    },
+  });
+  const owner = await world.open({ storage: { ...world.storage, eventStore: slow } });
+  const running = owner.run();
+  await started.opened;
+  await owner.cancel({ by: 'ann', reason: 'Enough.' });
+  expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+});
