@@ -234,15 +234,19 @@ interface LeftChild {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The parent's end stands and is told, whatever becomes of what it has left. */
+/** What says nothing of a child, but that nobody here can end it now. */
+const STOPPED = ['STORE_IO', 'STORE_BUSY', 'OWNERSHIP_LOST', 'ABORTED'] as const;
+
+/** The parent's end stands, and is told unless this owner must stop. */
 async function endLeft(parent: LeftChildren, { runId, by, signal }: LeftChild): Promise<void> {
   try {
     const child = await parent.openChildren.owning(runId);
     if (child === null) return;
     await child.executor.cancel({ by, reason: `Run ${by} has failed.` });
     await driveToRest(child.executor, signal);
-  } catch {
-    // It stays open with its cancel, or without.
+  } catch (error) {
+    // What stops this owner is told, and the next one ends it; else it stays open.
+    if (STOPPED.some((code) => isHoldfastError(error, code))) throw error;
   }
 }
 

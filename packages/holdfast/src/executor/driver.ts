@@ -6,7 +6,6 @@
  * is told of an outcome before it is durable; after a conflict a decision is made again and an
  * outcome is written again only if its attempt is still this owner's.
  */
-
 import type { Attempt } from '../attempt/attempt.ts';
 import type { WaitEndings } from '../attempt/binding.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
@@ -30,15 +29,12 @@ import { LiveAttempts } from './live-attempts.ts';
 import { OpenChildren } from './open-children.ts';
 import type { ExecutorSettings } from './options.ts';
 import { OutcomeItem, type OutcomeListener, ownRecord } from './outcome-item.ts';
-import type { DecisionLimits } from './record-decision.ts';
+import { type DecisionLimits, fullBatchBytes } from './record-decision.ts';
 import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem, LookItem, type TurnItem, writeItems } from './turn-item.ts';
 import { WakeTimer } from './wake-timer.ts';
-
-/** A turn stops taking more when its batch has this share of the storage's limit. */
-const BATCH_FILL = 0.5;
 
 export class Driver {
   readonly children: ChildRuns;
@@ -62,6 +58,8 @@ export class Driver {
   #log: RunLog | null = null;
   #drive: Drive | null = null;
   #turning = false;
+  /** Whether another turn was asked for while one was made. */
+  #isOwed = false;
   /** What a child run has met: the next turn stops with it. */
   #fault: { readonly error: unknown } | null = null;
   #scheduled = false;
@@ -74,7 +72,7 @@ export class Driver {
     const { clock, hash, storage, maxDispatches, stream, maxConcurrentAttempts } = settings;
     this.#limits = {
       digest: new MerkleDigest(hash),
-      maxBatchBytes: storage.record.policy.maxAppendBatchBytes * BATCH_FILL,
+      maxBatchBytes: fullBatchBytes(storage),
       maxDispatches,
     };
     const entry = new EntryCheck(storage);
@@ -182,12 +180,14 @@ export class Driver {
     this.#scheduled = true;
     this.#settings.clock.soon(() => {
       this.#scheduled = false;
-      if (!this.#turning) void this.#turn();
+      if (this.#turning) this.#isOwed = true;
+      else void this.#turn();
     });
   }
 
   async #turn(): Promise<void> {
     this.#turning = true;
+    this.#isOwed = false;
     const items = this.#takeItems();
     let again = false;
     try {
@@ -198,7 +198,7 @@ export class Driver {
       this.#fail(error);
     }
     this.#turning = false;
-    if (again || this.#queue.length > 0 || this.#isBehind) this.#schedule();
+    if (again || this.#isOwed || this.#queue.length > 0 || this.#isBehind) this.#schedule();
   }
 
   #throwFault(): void {

@@ -10,6 +10,7 @@ import type {
 } from '../graph/commands.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
+import type { RunStorage } from '../store/storage.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { isUndoPosition, UNDO_PREFIX } from './undo-position.ts';
 
@@ -17,6 +18,14 @@ export interface DecisionLimits {
   readonly digest: MerkleDigest;
   readonly maxBatchBytes: number;
   readonly maxDispatches: number;
+}
+
+/** A turn stops taking more when its batch has this share of the storage's limit. */
+const BATCH_FILL = 0.5;
+
+/** From how many bytes on a batch is full. */
+export function fullBatchBytes({ record }: RunStorage): number {
+  return record.policy.maxAppendBatchBytes * BATCH_FILL;
 }
 
 /**

@@ -67,7 +67,7 @@ export class SimLedger {
     const step = referee?.step(first, name);
     const effects = this.#count(this.#steps, `${runId} ${first} ${name}`);
     this.#trace.count('step-effect');
-    const isOvertaken = found?.owner?.startsWith(`${who}/`) !== true;
+    const isOvertaken = context.signal.aborted || found?.owner?.startsWith(`${who}/`) !== true;
     if (step?.status === 'completed' && !isOvertaken) {
       throw new SimViolation(`run ${runId}: step ${name} of ${first} ran again after its result`);
     }

@@ -1,5 +1,5 @@
 /** Faults that the simulation has found, each by the shortest way to it. */
-import { dataNode, type JsonValue, waitNode } from 'holdfast';
+import { dataNode, type JsonValue, type NodeContext, type RunStorage, waitNode } from 'holdfast';
 import { createFakeClock } from 'holdfast/testing';
 import { expect, test } from 'vitest';
 import { dagOf, gate, RUN, worldOf } from './world.ts';
@@ -94,23 +94,15 @@ test('B122: a cancel that comes in the middle of a turn is not left to the next'
       });
     }),
   });
-  const { eventStore } = world.storage;
   const desk = await world.open();
   let appends = 0;
-  const append = async (...given: Parameters<typeof eventStore.append>) => {
-    const receipt = await eventStore.append(...given);
+  const storage = withAppend(world.storage, async (append) => {
+    const receipt = await append();
     appends += 1;
     if (appends === 1) await desk.cancel({ by: 'ann', reason: 'Enough.' });
     return receipt;
-  };
-  const slow = new Proxy(eventStore, {
-    get: (store, name) => {
-      const method = Reflect.get(store, name);
-      if (name === 'append') return append;
-      return typeof method === 'function' ? method.bind(store) : method;
-    },
   });
-  const owner = await world.open({ storage: { ...world.storage, eventStore: slow } });
+  const owner = await world.open({ storage });
   expect(await owner.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
 }, 5_000);
 
@@ -265,25 +257,61 @@ test('a cancel that gives up an attempt is not taken for the work of another own
     return new Promise(() => {});
   };
   const world = await worldOf({ a: dataNode(node, { graceMs: 5 }) });
-  const { eventStore } = world.storage;
   const desk = await world.open();
   let appends = 0;
-  const append = async (...given: Parameters<typeof eventStore.append>) => {
+  const storage = withAppend(world.storage, async (append) => {
     appends += 1;
     // The end of the run is decided; a message comes first.
     if (appends === 3) await desk.signal('other', null, { signalId: 's1' });
-    return eventStore.append(...given);
-  };
-  const slow = new Proxy(eventStore, {
+    return append();
+  });
+  const owner = await world.open({ storage });
+  const running = owner.run();
+  await started.opened;
+  await owner.cancel({ by: 'ann', reason: 'Enough.' });
+  expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+});
+
+test('a grace that ends in the middle of a turn is not forgotten', async () => {
+  const clock = createFakeClock();
+  const deaf = () => new Promise(() => {});
+  const obedient = (_input: JsonValue, { signal }: NodeContext) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  const nodes = { a: dataNode(deaf, { graceMs: 5 }), b: dataNode(obedient) };
+  const world = await worldOf(nodes);
+  // Recording that one has stopped takes longer than the grace of the other.
+  const storage = withAppend(world.storage, async (append) => {
+    await new Promise<void>((resolve) => {
+      clock.after(50, resolve);
+    });
+    return append();
+  });
+  const owner = await world.open({ clock, storage });
+  const running = owner.run();
+  await clock.advance(1_000);
+  const cancelled = owner.cancel({ by: 'ann', reason: 'Enough.' });
+  await clock.advance(1_000);
+  await cancelled;
+  expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+}, 5_000);
+
+type AppendReceipt = Awaited<ReturnType<RunStorage['eventStore']['append']>>;
+
+/** The storage with `around` every append. */
+function withAppend(
+  storage: RunStorage,
+  around: (append: () => Promise<AppendReceipt>) => Promise<AppendReceipt>,
+): RunStorage {
+  const append = (...given: Parameters<RunStorage['eventStore']['append']>) =>
+    around(() => storage.eventStore.append(...given));
+  const eventStore = new Proxy(storage.eventStore, {
     get: (store, name) => {
       const method = Reflect.get(store, name);
       if (name === 'append') return append;
       return typeof method === 'function' ? method.bind(store) : method;
     },
   });
-  const owner = await world.open({ storage: { ...world.storage, eventStore: slow } });
-  const running = owner.run();
-  await started.opened;
-  await owner.cancel({ by: 'ann', reason: 'Enough.' });
-  expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
-});
+  return { ...storage, eventStore };
+}
