@@ -104,6 +104,14 @@ const store = {
     meaning: 'There is no artifact with this digest in this run.',
     next: 'Check the namespace, the run and the digest.',
   },
+  ARTIFACT_NOT_ADMITTED: {
+    meaning: 'The store never gave this reference for this run.',
+    next: 'Read with exactly the reference that write returned.',
+  },
+  SENSITIVE_CONTENT: {
+    meaning: 'An artifact was marked as sensitive: the policy keeps none.',
+    next: 'Leave it out, or store a text without what is sensitive.',
+  },
   ARTIFACT_INTEGRITY: {
     meaning: 'The stored bytes of an artifact are not those its reference names.',
     next: 'Restore the store from a copy.',
@@ -522,6 +530,72 @@ const executor = {
   },
 } as const;
 
+const engine = {
+  ENGINE_FAILED: {
+    meaning: 'An engine failed; the error names the kind.',
+    next: 'Read the kind: a dead lane is not tried again, anything else may be.',
+  },
+  ENGINE_UNAVAILABLE: {
+    meaning: 'Every target that the lane of a node may use is proven dead.',
+    next: 'Mend the credentials, quota or configuration, and start a new run.',
+  },
+  ENGINE_IDENTITY_UNRESOLVED: {
+    meaning: 'A record of a dead lane names no provider or model, and its lane has several.',
+    next: 'Start a new run: which targets the record means cannot be known.',
+  },
+  INPUT_LIMIT: {
+    meaning: 'The input and prompt of an attempt are larger than its budget allows.',
+    next: 'Send less, or raise inputBytes.',
+  },
+  INVALID_ATTEMPT: {
+    meaning: 'An attempt could not be prepared: its prompt is no text.',
+    next: 'Return a prompt with visible characters from the builder.',
+  },
+  MISSING_ENGINE_BINDING: {
+    meaning: 'A target of the stored plan has no engine, or an engine fits no target of it.',
+    next: 'Bind one engine to each effective and fallback target of the plan.',
+  },
+  OUTPUT_LIMIT: {
+    meaning: 'The answer of an attempt is larger than its budget allows.',
+    next: 'Ask for less, or raise outputBytes.',
+  },
+  TOKEN_BUDGET: {
+    meaning: 'A token budget has no room for a call.',
+    next: 'Raise the budget, or ask for fewer tokens.',
+  },
+  WORKSPACE_INSPECTION: {
+    meaning: 'The workspace of an attempt could not be inspected.',
+    next: 'Name the top folder of a git worktree, and check that git can read it.',
+  },
+  WORKSPACE_LIMIT: {
+    meaning: 'An attempt changed more files or lines than its budget allows.',
+    next: 'Look at the changes, then raise filesChanged or linesChanged or split the work.',
+  },
+  WORKSPACE_VIOLATION: {
+    meaning: 'An attempt changed something that its workspace policy does not allow.',
+    next: 'Look at the paths named, take the changes back or allow them.',
+  },
+} as const;
+
+const preflight = {
+  INVALID_PREFLIGHT_CONFIG: {
+    meaning: 'The plan asks for engine checks and the executor was not given what they need.',
+    next: 'Give preflightScratchDirectory: an absolute path of an existing folder.',
+  },
+  PREFLIGHT_FAILED: {
+    meaning: 'A lane has no target left that passed its checks: nothing was dispatched.',
+    next: 'Mend the engines named and start a new run.',
+  },
+  PREFLIGHT_PAUSED: {
+    meaning: 'An engine check failed in a way that may pass: nothing was dispatched.',
+    next: 'Mend what the reason names, then resume with exactly this preflight event id.',
+  },
+  RESUME_EVENT_MISMATCH: {
+    meaning: 'A resume names another pause than the one that is open.',
+    next: 'Resume with the id that the present pause carries.',
+  },
+} as const;
+
 const commandLine = {
   FILE_NOT_JSON: {
     meaning: 'A file, or text given on the command line, is not JSON.',
@@ -581,6 +655,8 @@ type Sections = typeof base &
   typeof dag &
   typeof flow &
   typeof executor &
+  typeof engine &
+  typeof preflight &
   typeof commandLine;
 
 /** A code of the closed table. */
@@ -596,6 +672,8 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorCodeEntry>> = {
   ...dag,
   ...flow,
   ...executor,
+  ...engine,
+  ...preflight,
   ...commandLine,
 };
 

@@ -6,8 +6,18 @@
  */
 
 import type { Sha256Digest } from '../base/digest.ts';
+import type { EngineFailureKind } from '../base/engine-failure.ts';
+import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { IsoTime } from '../base/time.ts';
+import type { UsageReceipt } from '../base/usage.ts';
+import {
+  engineIdentity,
+  failureKind,
+  nullable,
+  unavailabilitySource,
+  usageReceipt,
+} from './engine-payload.ts';
 import {
   boolean,
   digest,
@@ -42,6 +52,11 @@ export interface PauseRequest {
   readonly [key: string]: JsonValue;
 }
 
+/** What proved a lane dead: a recorded call of a position, or a preflight probe. */
+export type UnavailabilitySource =
+  | { readonly kind: 'attempt'; readonly sequence: number }
+  | { readonly kind: 'preflight'; readonly probeEventId: string; readonly laneId: string };
+
 export interface EventPayloads {
   'graph:run-started': { readonly definition: JsonValue };
   'graph:node-dispatched': {
@@ -71,6 +86,26 @@ export interface EventPayloads {
     readonly message?: string;
     /** Beside a code: false when no policy may try the attempt again. */
     readonly retryable?: false;
+  };
+  /** One engine call. Nobody knows what an interrupted one came to: both identities are null. */
+  'graph:engine-attempt-recorded': {
+    readonly nodeId: string;
+    readonly position: string;
+    /** Place among the calls of this position, from 1. */
+    readonly sequence: number;
+    readonly requested: GraphEngineIdentity | null;
+    readonly effective: GraphEngineIdentity | null;
+    readonly usage: UsageReceipt;
+    readonly failure?: EngineFailureKind;
+  };
+  /** A lane is proven dead. `reported` is null when the engine named none. */
+  'graph:model-unavailable': {
+    readonly nodeId?: string;
+    readonly position?: string;
+    readonly selected: GraphEngineIdentity;
+    readonly reported: GraphEngineIdentity | null;
+    readonly failure: EngineFailureKind;
+    readonly source: UnavailabilitySource;
   };
   'graph:node-completed': {
     readonly nodeId: string;
@@ -183,6 +218,31 @@ export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
     exact(
       { position: text, step: text },
       { result: json, code: text, message: string, retryable: falseOnly },
+    ),
+  ),
+  'graph:engine-attempt-recorded': entry(
+    true,
+    exact(
+      {
+        ...occurrence,
+        sequence: positiveInteger,
+        requested: nullable(engineIdentity),
+        effective: nullable(engineIdentity),
+        usage: usageReceipt,
+      },
+      { failure: failureKind },
+    ),
+  ),
+  'graph:model-unavailable': entry(
+    false,
+    exact(
+      {
+        selected: engineIdentity,
+        reported: nullable(engineIdentity),
+        failure: failureKind,
+        source: unavailabilitySource,
+      },
+      occurrence,
     ),
   ),
   'graph:node-completed': entry(

@@ -50,6 +50,9 @@ export const isoTime: PayloadCheck = (value) =>
 export const positiveInteger: PayloadCheck = (value) =>
   Number.isSafeInteger(value) && Number(value) >= 1 ? null : 'expected a positive integer';
 
+export const wholeNumber: PayloadCheck = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? null : 'expected a whole number from 0';
+
 /** One of a closed list of words. */
 export function oneOf(...words: readonly string[]): PayloadCheck {
   return (value) =>

@@ -58,6 +58,8 @@ export interface PositionRecord {
   /** The sequence of the last start or resume; 0 before. */
   readonly startedSequence: number;
   readonly pause: OpenPause | null;
+  /** How many engine calls of this position are recorded. */
+  readonly engineCalls: number;
   /** A deadline once set is kept by later pauses of the position. */
   readonly dueAt: IsoTime | null;
 }

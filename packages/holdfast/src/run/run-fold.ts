@@ -167,6 +167,7 @@ export class RunFold {
       started: null,
       startedSequence: 0,
       pause: null,
+      engineCalls: 0,
       dueAt: null,
     });
   }

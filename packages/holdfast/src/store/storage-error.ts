@@ -16,6 +16,8 @@ export type StorageErrorCode =
   | 'LEASE_LOST'
   | 'ARTIFACT_NOT_FOUND'
   | 'ARTIFACT_INTEGRITY'
+  | 'ARTIFACT_NOT_ADMITTED'
+  | 'SENSITIVE_CONTENT'
   | 'STORE_BUSY'
   | 'STORE_IO'
   | 'STORE_FULL'
