@@ -1,5 +1,7 @@
 /** What a run knows of one open position: dispatched, and not settled yet. */
 import type { Sha256Digest } from '../base/digest.ts';
+import type { EngineFailureKind } from '../base/engine-failure.ts';
+import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { IsoTime } from '../base/time.ts';
 import type { PauseRequest } from '../history/catalog.ts';
@@ -35,6 +37,14 @@ export interface StartRecord {
   readonly retrySafe: boolean;
 }
 
+/** A recorded engine call; `requested` is null when it was interrupted. */
+export interface EngineCall {
+  /** Place among the calls of the position, from 1. */
+  readonly sequence: number;
+  readonly requested: GraphEngineIdentity | null;
+  readonly failure: EngineFailureKind | null;
+}
+
 /**
  * `queued`: no start record, nobody's · `running`: started or resumed, and not settled ·
  * `paused`: waits for its pause to end.
@@ -58,8 +68,8 @@ export interface PositionRecord {
   /** The sequence of the last start or resume; 0 before. */
   readonly startedSequence: number;
   readonly pause: OpenPause | null;
-  /** How many engine calls of this position are recorded. */
-  readonly engineCalls: number;
+  /** The last engine call of this position that is recorded; null before the first. */
+  readonly lastCall: EngineCall | null;
   /** A deadline once set is kept by later pauses of the position. */
   readonly dueAt: IsoTime | null;
 }

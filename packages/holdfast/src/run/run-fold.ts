@@ -14,6 +14,8 @@ import {
   isEventType,
 } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
+import { EngineFacts, type SavedEngineFacts } from './engine-facts.ts';
+import { LaneBook } from './lane-book.ts';
 import type { OpenPause, OpenWait, PositionRecord, StepRecord } from './position-record.ts';
 import { PositionTable } from './position-table.ts';
 import { GraphExecutionError } from './run-error.ts';
@@ -41,14 +43,16 @@ export class RunFold {
   readonly positions: PositionTable;
   readonly signals: SignalBox;
   readonly steps: StepBook;
+  readonly engines: EngineFacts;
   #sequence = 0;
   #cancel: EventPayloads['graph:cancel-requested'] | null = null;
   #cancelSequence = 0;
   #end: RunEnd | null = null;
   #dispatches = 0;
 
-  constructor(runId: string, saved: SavedFold | null = null) {
+  constructor(runId: string, saved: SavedFold | null = null, lanes: LaneBook = LaneBook.none) {
     this.runId = runId;
+    this.engines = new EngineFacts(lanes, saved?.engines);
     this.signals = new SignalBox(saved?.signals);
     this.steps = new StepBook(saved?.steps);
     this.positions = new PositionTable(saved?.open, saved?.settled);
@@ -119,6 +123,10 @@ export class RunFold {
       case 'graph:node-step-started':
       case 'graph:node-step-recorded':
         return this.#step(event);
+      case 'graph:engine-attempt-recorded':
+        return this.#engineCalled(event.payload, event);
+      case 'graph:model-unavailable':
+        return this.#laneDied(event.payload, event);
       case 'graph:node-completed':
         return this.#completed(event.payload, event);
       case 'graph:node-failed':
@@ -167,7 +175,7 @@ export class RunFold {
       started: null,
       startedSequence: 0,
       pause: null,
-      engineCalls: 0,
+      lastCall: null,
       dueAt: null,
     });
   }
@@ -201,6 +209,25 @@ export class RunFold {
     this.steps.record(record.firstPosition, step, outcome);
     const isLast = this.steps.uncertain(record.firstPosition).length === 0;
     if (record.pause?.request.kind === 'reconcile-attempt' && isLast) this.#release(record);
+  }
+
+  #engineCalled(payload: EventPayloads['graph:engine-attempt-recorded'], event: TypedEvent): void {
+    const record = this.#requireOpen(payload.position, payload.nodeId, event);
+    const fault = this.engines.receipt(payload, record);
+    if (fault !== null) refuse(event, fault);
+    const { sequence, requested, failure = null } = payload;
+    this.positions.set({ ...record, lastCall: { sequence, requested, failure } });
+  }
+
+  #laneDied(payload: EventPayloads['graph:model-unavailable'], event: TypedEvent): void {
+    const { position, nodeId = null, source } = payload;
+    const isOfAttempt = source.kind === 'attempt';
+    if (isOfAttempt !== (position !== undefined) || isOfAttempt !== (nodeId !== null)) {
+      refuse(event, 'a fact of an attempt names its node and position, and no other does');
+    }
+    const record = position === undefined ? null : this.#requireOpen(position, nodeId, event);
+    const fault = this.engines.unavailable(payload, record);
+    if (fault !== null) refuse(event, fault);
   }
 
   #completed(payload: EventPayloads['graph:node-completed'], event: TypedEvent): void {
@@ -319,6 +346,7 @@ export class RunFold {
       cancel: this.#cancel,
       cancelSequence: this.#cancelSequence,
       dispatches: this.#dispatches,
+      ...(this.engines.lanes.isEmpty ? {} : { engines: this.engines.save() }),
     };
   }
 }
@@ -333,6 +361,7 @@ export interface SavedFold {
   readonly cancel: EventPayloads['graph:cancel-requested'] | null;
   readonly cancelSequence: number;
   readonly dispatches: number;
+  readonly engines?: SavedEngineFacts;
 }
 
 /** Checks an envelope against the catalog. Throws `INVALID_EVENT` naming sequence and type. */

@@ -12,6 +12,7 @@ import type { AnyCompiledGraph, GraphCursor } from '../graph/graph-type.ts';
 import { eventCatalog, reducedNames } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
 import { DecisionCheck, violation } from './decision-check.ts';
+import type { LaneBook } from './lane-book.ts';
 import { GraphExecutionError } from './run-error.ts';
 import { RunFold, type SavedFold, type TypedEvent, typedEvent } from './run-fold.ts';
 
@@ -19,6 +20,8 @@ export interface RunMachineOptions {
   readonly runId: string;
   readonly graph: AnyCompiledGraph;
   readonly digest: MerkleDigest;
+  /** The lanes of the run's plan; none by default. */
+  readonly lanes?: LaneBook;
 }
 
 /** What a snapshot holds: the fold, the cursor, and which graph they belong to. */
@@ -46,7 +49,8 @@ export class RunMachine {
   constructor(options: RunMachineOptions, saved: SavedMachine | null = null) {
     this.#graph = options.graph;
     this.#digest = options.digest;
-    this.fold = new RunFold(options.runId, saved === null ? null : savedFold(saved));
+    const fold = saved === null ? null : savedFold(saved);
+    this.fold = new RunFold(options.runId, fold, options.lanes);
     this.#cursor = options.graph.open(saved?.cursor);
     this.#askedAt = saved?.askedAt ?? 0;
     this.#outcomeAt = saved?.outcomeAt ?? 0;
