@@ -9,6 +9,7 @@ export type {
   NodeFunction,
   StepContext,
   StepOptions,
+  StoredValue,
 } from './attempt/binding.ts';
 // Host bindings of a graph
 export type { GraphBindings } from './attempt/graph-bindings.ts';

@@ -205,9 +205,11 @@ export class Attempt {
   }
 
   async #completeByReference(result: JsonValue): Promise<void> {
+    const { setting, binding } = this.#options;
+    const { of, replaced } = binding.largePart;
     try {
-      const artifact = await this.#options.setting.storeLargeResult(JSON.stringify(result));
-      this.#settle({ kind: 'completed', result: cloneFrozenJson({ artifact }) });
+      const artifact = await setting.storeLargeResult(JSON.stringify(of(result)));
+      this.#settle({ kind: 'completed', result: cloneFrozenJson(replaced({ artifact })) });
     } catch (error) {
       const text = `The result of ${this.record.nodeId} could not be stored: ${errorText(error)}`;
       this.#settle(failed('RESULT_TOO_LARGE', text, true));

@@ -4,6 +4,7 @@ import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { PauseRequest } from '../history/catalog.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { PositionRecord } from '../run/position-record.ts';
+import type { ArtifactReference } from '../store/artifact-store.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 export type { PositionRecord };
@@ -88,6 +89,19 @@ export interface ChildRun {
   readonly input: JsonValue;
 }
 
+/** What stands in place of a value that has become an artifact of its run. */
+export interface StoredValue {
+  readonly artifact: ArtifactReference;
+}
+
+/** The part of a result that may grow large, and the result with what stands in its place. */
+export interface LargePart {
+  readonly of: (result: JsonValue) => JsonValue;
+  readonly replaced: (stored: JsonValue) => JsonValue;
+}
+
+const WHOLE_RESULT: LargePart = { of: (result) => result, replaced: (stored) => stored };
+
 /** A node binding with all its defaults filled in. */
 export interface NodeBinding {
   /** Whether a crash during the attempt may run it again without asking. */
@@ -98,6 +112,8 @@ export interface NodeBinding {
   readonly graceMs: number;
   /** What becomes of a result over the event limit. */
   readonly largeResult: 'refuse' | 'artifact';
+  /** Which part of a large result becomes an artifact. */
+  readonly largePart: LargePart;
   readonly decideAction:
     | ((input: JsonValue, context: NodeContext) => ActionDecision | Promise<ActionDecision>)
     | null;
@@ -122,6 +138,7 @@ export function nodeBinding(given: Partial<NodeBinding> & Pick<NodeBinding, 'run
     timeoutMs: null,
     graceMs: DEFAULT_GRACE_MS,
     largeResult: 'refuse',
+    largePart: WHOLE_RESULT,
     decideAction: null,
     endings: {},
     child: null,

@@ -50,7 +50,9 @@ const entries: Readonly<Record<NodeType, NodeTypeEntry>> = {
       input: { ...json, optional: true },
       retry: { kind: 'object', fields: retry, optional: true },
       timeoutMs: positiveMs,
+      graceMs: { ...ms, optional: true },
       retrySafe: flag,
+      largeResult: { kind: 'choice', of: ['artifact'], optional: true },
       undo: {
         kind: 'object',
         fields: { function: text, input: { ...json, optional: true } },

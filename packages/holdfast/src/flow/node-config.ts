@@ -31,7 +31,11 @@ export interface TaskConfig {
   readonly retry?: RetryConfig;
   /** The deadline of one attempt. */
   readonly timeoutMs?: number;
+  /** How long an attempt that was told to stop may still settle, in milliseconds. */
+  readonly graceMs?: number;
   readonly retrySafe?: boolean;
+  /** An output over the event limit becomes an artifact: it is then `{ artifact: reference }`. */
+  readonly largeResult?: 'artifact';
   readonly undo?: UndoConfig;
 }
 

@@ -1,5 +1,21 @@
 /** Each node type of the catalogue, run. */
-import { defineFlow, type FlowNodesOptions, NodeFailure, task } from 'holdfast';
+import {
+  compileGraph,
+  createGraphExecutor,
+  defineFlow,
+  type FlowNodesOptions,
+  type FlowOutput,
+  flowDefinition,
+  flowGraphType,
+  flowNodes,
+  NodeFailure,
+  type RunResult,
+  type StoredValue,
+  startRun,
+  task,
+} from 'holdfast';
+import { createMemoryRunStorage } from 'holdfast/storage/memory';
+import { createFakeClock } from 'holdfast/testing';
 import { describe, expect, test } from 'vitest';
 import { flowOf, flowWorld } from './flow-world.ts';
 
@@ -68,6 +84,72 @@ describe('tasks and templates', () => {
     expect(tries).toBe(3);
     expect(result).toMatchObject({ kind: 'complete', output: { nodes: { rescue: 'FLAKY' } } });
   });
+});
+
+describe('large outputs', () => {
+  const big = 'x'.repeat(300_000);
+
+  test('a large output becomes an artifact; what comes after sees the reference', async () => {
+    const flow = flowOf(
+      [
+        ['big', 'task', { function: 'big', largeResult: 'artifact' }],
+        ['next', 'task', { function: 'show', input: '{{ nodes.big.output.artifact }}' }],
+      ],
+      ['start>big', 'big>next'],
+    );
+    const world = await flowWorld(flow, { big: () => ({ big }), show: (given: never) => given });
+    const result = await (await world.open()).run();
+    if (result.kind !== 'complete') throw new Error(JSON.stringify(result));
+    const { nodes } = result.output as unknown as {
+      nodes: { big: StoredValue; next: StoredValue['artifact'] };
+    };
+    expect(nodes.next).toEqual(nodes.big.artifact);
+    const scope = { namespace: 'test', runId: 'r1' };
+    const bytes = await world.storage.artifactStore.read(scope, nodes.next);
+    expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({ big });
+  });
+
+  test('an output that fits an event stands in it, largeResult or not', async () => {
+    const config = { function: 'f', largeResult: 'artifact' };
+    const result = await run(flowOf([['a', 'task', config]], ['start>a']), { f: () => 'small' });
+    expect(result).toMatchObject({ output: { nodes: { a: 'small' } } });
+  });
+
+  test('in code the output is typed as itself or its reference', async () => {
+    const { flow, functions } = defineFlow({
+      id: 'large',
+      nodes: { a: task(() => big, { largeResult: 'artifact', graceMs: 10 }) },
+    });
+    expect(flow.nodes[1]?.config).toEqual({ function: 'a', largeResult: 'artifact', graceMs: 10 });
+    const typed: FlowOutput<{ a: ReturnType<typeof largeTask> }>['nodes']['a'] = {
+      artifact: {} as StoredValue['artifact'],
+    };
+    expect(typed).toBeDefined();
+    expect(await run(flow, functions)).toMatchObject({
+      output: { nodes: { a: { artifact: { mediaType: 'application/json' } } } },
+    });
+  });
+});
+
+const largeTask = () => task(() => 'text', { largeResult: 'artifact' });
+
+test('graceMs is how long a task that was told to stop may still settle', async () => {
+  const clock = createFakeClock();
+  const storage = createMemoryRunStorage({ namespace: 'test', clock });
+  const config = { function: 'f', timeoutMs: 100, graceMs: 20 };
+  const flow = flowOf([['a', 'task', config]], ['start>a']);
+  const graph = compileGraph(flowGraphType, flowDefinition(flow));
+  const nodes = flowNodes(flow, { f: () => new Promise(() => undefined) });
+  await startRun(storage, { runId: 'r1', graph, input: null, clock });
+  const executor = await createGraphExecutor({ runId: 'r1', graph, storage, nodes, clock });
+  let ended: RunResult | null = null;
+  void executor.run().then((result) => {
+    ended = result;
+  });
+  await clock.advance(119);
+  expect(ended).toBeNull();
+  await clock.advance(1);
+  expect(ended).toMatchObject({ message: expect.stringContaining('TIMEOUT') });
 });
 
 describe('control', () => {

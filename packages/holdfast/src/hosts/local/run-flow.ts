@@ -4,7 +4,9 @@ import { digestJson } from '../../base/digest.ts';
 import { isErrorCode } from '../../base/error-codes.ts';
 import { HoldfastError, isHoldfastError } from '../../base/errors.ts';
 import { cloneFrozenJson, type JsonValue } from '../../base/json.ts';
+import type { Clock } from '../../base/ports.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
+import type { LogLine } from '../../executor/options.ts';
 import { isChildRunId } from '../../executor/run-names.ts';
 import { startRun } from '../../executor/start-run.ts';
 import { flowGraphType } from '../../forms/flow.ts';
@@ -13,7 +15,7 @@ import { compileGraph } from '../../graph/compile.ts';
 import type { CodeNodes, DefinedFlow, FlowOutput } from '../../nodes/flow/define-flow.ts';
 import { type FlowNodesOptions, flowNodes } from '../../nodes/flow/flow-nodes.ts';
 import type { PauseView, RunPaused } from '../../run/run-result.ts';
-import { defaultStoragePolicy } from '../../store/policy.ts';
+import { defaultStoragePolicy, type RunStoragePolicy } from '../../store/policy.ts';
 import type { RunStorage } from '../../store/storage.ts';
 import type { BoundRun } from './bound-run.ts';
 import { type DrivenRun, type DriveRunOptions, driveRun } from './drive-run.ts';
@@ -22,6 +24,19 @@ import { type DrivenRun, type DriveRunOptions, driveRun } from './drive-run.ts';
 export interface RunFlowOptions extends FlowNodesOptions {
   /** Where runs are stored; `.holdfast` by default. */
   readonly directory?: string;
+  /** How much a run may store; `defaultStoragePolicy` by default. */
+  readonly policy?: RunStoragePolicy;
+  /** Text that must never be stored, in no form; live only. */
+  readonly knownSecrets?: readonly string[];
+  /**
+   * Stores the runs in place of a directory, and stays open. It has its own policy and secrets:
+   * beside it `directory`, `policy` and `knownSecrets` are refused.
+   */
+  readonly storage?: RunStorage;
+  /** Times delays, deadlines, retries and leases; the machine's clock by default. */
+  readonly clock?: Clock;
+  /** Told of every line that node code logs. */
+  readonly onLog?: (line: LogLine) => void;
   /** Aborting it halts the run, which stays resumable. */
   readonly signal?: AbortSignal;
   /**
@@ -39,7 +54,7 @@ export const LOCAL_NAMESPACE = 'local';
  * of the same flow and input; once that has ended, it starts a new one.
  *
  * Throws the code the flow failed with, `FLOW_PAUSED` with the open pauses, `RUN_OWNED` when
- * another process drives the run, `ABORTED`, and storage codes.
+ * another process drives the run, `ABORTED`, `INVALID_OPTION`, and storage codes.
  *
  * @example const { nodes } = await runFlow(flow, { name: 'Ada' });
  */
@@ -48,28 +63,54 @@ export async function runFlow<Nodes extends CodeNodes>(
   input: JsonValue,
   options: RunFlowOptions = {},
 ): Promise<FlowOutput<Nodes>> {
-  const { directory = '.holdfast' } = options;
   const bound = {
     graph: compileGraph(flowGraphType, flowDefinition(defined.flow)),
     nodes: flowNodes(defined.flow, defined.functions, options),
   };
-  const storage = createLocalRunStorage({
-    directory,
-    namespace: LOCAL_NAMESPACE,
-    policy: defaultStoragePolicy,
-  });
+  const storage = storageOf(options);
   try {
-    const runId = await openRunOf(storage, bound, cloneFrozenJson(input));
+    const runId = await openRunOf(storage, bound, {
+      input: cloneFrozenJson(input),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    });
     const driven = await driveRun(storage, bound, { runId, ...driveOptions(options) });
     return outputOf(driven) as unknown as FlowOutput<Nodes>;
   } finally {
-    await storage.close();
+    if (options.storage === undefined) await storage.close();
   }
 }
 
-function driveOptions({ signal, onPause }: RunFlowOptions): Omit<DriveRunOptions, 'runId'> {
+const OWN_STORAGE_OPTIONS = ['directory', 'policy', 'knownSecrets'] as const;
+
+/** The storage given, or one of a directory. Throws `INVALID_OPTION` when both are asked for. */
+function storageOf(options: RunFlowOptions): RunStorage {
+  const { storage, directory = '.holdfast', knownSecrets, clock } = options;
+  const { policy = defaultStoragePolicy } = options;
+  if (storage === undefined) {
+    return createLocalRunStorage({
+      directory,
+      namespace: LOCAL_NAMESPACE,
+      policy,
+      ...(knownSecrets === undefined ? {} : { knownSecrets }),
+      ...(clock === undefined ? {} : { clock }),
+    });
+  }
+  const option = OWN_STORAGE_OPTIONS.find((name) => options[name] !== undefined);
+  if (option === undefined) return storage;
+  throw new HoldfastError(
+    'INVALID_OPTION',
+    `runFlow was given both storage and ${option}: the storage that is given has its own. Give ` +
+      `${option} to the storage, or leave storage out.`,
+    { option },
+  );
+}
+
+function driveOptions(options: RunFlowOptions): Omit<DriveRunOptions, 'runId'> {
+  const { signal, onPause, clock, onLog } = options;
   return {
     ...(signal === undefined ? {} : { signal }),
+    ...(clock === undefined ? {} : { clock }),
+    ...(onLog === undefined ? {} : { onLog }),
     ...(onPause === undefined ? {} : { onPaused: (paused, run) => askAll(paused, run, onPause) }),
   };
 }
@@ -86,7 +127,11 @@ async function askAll(
 }
 
 /** The newest unfinished run of this flow and input, or a new one. */
-async function openRunOf(storage: RunStorage, bound: BoundRun, input: JsonValue): Promise<string> {
+async function openRunOf(
+  storage: RunStorage,
+  bound: BoundRun,
+  { input, ...timed }: { readonly input: JsonValue; readonly clock?: Clock },
+): Promise<string> {
   const runIdPrefix = prefixOf(bound, input);
   const { runs } = await storage.runIndex.list({ runIdPrefix }, { limit: 1_000 });
   const own = runs.filter(({ runId }) => !isChildRunId(runId));
@@ -98,7 +143,7 @@ async function openRunOf(storage: RunStorage, bound: BoundRun, input: JsonValue)
   const numbers = own.map(({ runId }) => Number.parseInt(runId.slice(runIdPrefix.length), 10));
   const runId = `${runIdPrefix}${Math.max(0, ...numbers) + 1}`;
   try {
-    await startRun(storage, { runId, graph: bound.graph, input });
+    await startRun(storage, { runId, graph: bound.graph, input, ...timed });
   } catch (error) {
     // A call at the same time has started it: its lease says who drives it.
     if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw error;

@@ -2,7 +2,7 @@
  * Flows written in code. `defineFlow` gives exactly the JSON that the command line and the editor
  * use, with the functions beside it; ids and outputs that do not exist are type errors.
  */
-import type { NodeContext, NodeFunction } from '../../attempt/binding.ts';
+import type { NodeContext, NodeFunction, StoredValue } from '../../attempt/binding.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { FlowEdge, FlowNode } from '../../flow/flow-graph.ts';
@@ -151,15 +151,27 @@ type TaskOptions = Omit<NodeConfigs['task'], 'function' | 'undo'> & {
   readonly undo?: NodeFunction<never>;
 };
 
+/** Options of a task whose output may be larger than an event holds. */
+type LargeTaskOptions = TaskOptions & { readonly largeResult: 'artifact' };
+
 /**
- * A task. Its failures may leave by `error`.
+ * A task. Its failures may leave by `error`. With `largeResult` an output over the event limit is
+ * stored as an artifact, and is `{ artifact: reference }` to all that comes after it.
  *
  * @example task(({ input }: TaskInput<{ n: number }>) => input.n + 1, { retry: { max: 3 } })
  */
 export function task<Input, Output>(
   run: (input: Input, context: NodeContext) => Output,
+  options: LargeTaskOptions,
+): CodeNode<'out' | 'error', Awaited<Output> | StoredValue>;
+export function task<Input, Output>(
+  run: (input: Input, context: NodeContext) => Output,
+  options?: Omit<TaskOptions, 'largeResult'>,
+): CodeNode<'out' | 'error', Awaited<Output>>;
+export function task(
+  run: NodeFunction<never>,
   options: TaskOptions = {},
-): CodeNode<'out' | 'error', Awaited<Output>> {
+): CodeNode<'out' | 'error', unknown> {
   const { undo, ...config } = options;
   return {
     type: 'task',

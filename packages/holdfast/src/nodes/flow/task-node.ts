@@ -1,11 +1,18 @@
 /** `task`: calls a function of the host with its filled-in input. */
-import { type NodeBinding, nodeBinding } from '../../attempt/binding.ts';
+import { type LargePart, type NodeBinding, nodeBinding } from '../../attempt/binding.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { compileTemplateValue } from '../../expression/template-value.ts';
 import type { TaskConfig } from '../../flow/node-config.ts';
+import type { FlowNodeResult } from '../../forms/flow.ts';
 import { type BoundFunction, flowFunction } from './flow-functions.ts';
 import { expressionValues, type FlowInput, plainInput } from './flow-scope.ts';
 import type { NodeSetting } from './node-setting.ts';
+
+/** What grows large in a task's result is its output: whoever comes after it sees the reference. */
+const OUTPUT: LargePart = {
+  of: (result) => (result as FlowNodeResult).output ?? null,
+  replaced: (stored) => ({ output: stored }),
+};
 
 /** The binding of a task. Its undo, if it has one, runs in the same node at an undo position. */
 export function taskNode(config: TaskConfig, setting: NodeSetting): NodeBinding {
@@ -16,6 +23,9 @@ export function taskNode(config: TaskConfig, setting: NodeSetting): NodeBinding 
   return nodeBinding({
     retrySafe: config.retrySafe ?? false,
     timeoutMs: config.timeoutMs ?? null,
+    largeResult: config.largeResult ?? 'refuse',
+    largePart: OUTPUT,
+    ...(config.graceMs === undefined ? {} : { graceMs: config.graceMs }),
     run: async (input, context) => {
       if ((input as unknown as FlowInput).undo === true) {
         return { output: (await undo(input, context)) ?? null };
