@@ -1,11 +1,11 @@
 /** `holdfast graph FLOW`: the flow as a Mermaid chart, or as JSON. */
-import path from 'node:path';
 import type { FlowFile } from 'holdfast';
 import { edgeHandle, isBackEdge } from 'holdfast/flow';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { exitCodes } from '../exit-code.ts';
 import { requireSoundFlow } from '../flow-file/check-flow.ts';
 import { readFlowOnly } from '../flow-file/load-flow.ts';
+import { namedFile } from '../flow-file/named-file.ts';
 import { flowLayout } from '../render/flow-layout.ts';
 import { flowMermaid } from '../render/mermaid.ts';
 import { type AddCommand, type CliPorts, withCommonOptions } from './command.ts';
@@ -20,8 +20,8 @@ export const addGraphCommand: AddCommand = (program, ports, finish) => {
 };
 
 async function drawGraph({ terminal }: CliPorts, flowPath: string): Promise<CommandResult> {
-  const flow = await readFlowOnly(path.resolve(terminal.cwd, flowPath));
-  requireSoundFlow(flow, flowPath);
+  const flow = await readFlowOnly(namedFile(terminal.cwd, flowPath, 'the flow'));
+  requireSoundFlow({ flow, flows: {} }, flowPath);
   return { exitCode: exitCodes.complete, document: chart(flow), text: flowMermaid(flow) };
 }
 

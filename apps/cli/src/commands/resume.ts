@@ -44,8 +44,8 @@ async function resumeRun(
   const directory = directoryOf(ports, options);
   return withExistingStore(directory, async (store) => {
     const moved = {
-      module: absolute(terminal.cwd, options.module),
-      flow: absolute(terminal.cwd, options.flow),
+      module: absolute(terminal.cwd, options.module, '--module'),
+      flow: absolute(terminal.cwd, options.flow, '--flow'),
     };
     const { flow, bound } = await bindStoredRun(store, runId, moved);
     keepMovedCode(store, runId, moved);

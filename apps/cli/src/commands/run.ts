@@ -1,5 +1,4 @@
 /** `holdfast run FLOW`: stores a run and drives it. */
-import path from 'node:path';
 import {
   type BoundRun,
   defaultStoragePolicy,
@@ -17,6 +16,7 @@ import { personAnswerer } from '../drive/person-answerer.ts';
 import { haltedAsResult, runReport } from '../drive/run-report.ts';
 import { requireSoundFlow } from '../flow-file/check-flow.ts';
 import { functionsOf, type LoadedFlow, loadFlow } from '../flow-file/load-flow.ts';
+import { namedFile } from '../flow-file/named-file.ts';
 import { readJsonArgument } from '../flow-file/read-json.ts';
 import { freshRunId, requireRunId } from '../flow-file/run-id.ts';
 import { writeRunSource } from '../flow-file/run-source.ts';
@@ -60,9 +60,9 @@ async function runFlowFile(
   const { terminal } = ports;
   if (options.runId !== undefined) requireRunId(options.runId);
   const input = await readJsonArgument(options.input ?? '{}', '--input', terminal);
-  const module = absolute(terminal.cwd, options.module);
-  const loaded = await loadFlow(path.resolve(terminal.cwd, flowPath), { module });
-  requireSoundFlow(loaded.flow, flowPath);
+  const module = absolute(terminal.cwd, options.module, '--module');
+  const loaded = await loadFlow(namedFile(terminal.cwd, flowPath, 'the flow'), { module });
+  requireSoundFlow(loaded, flowPath);
   requireFittingInput(input, loaded.flow);
   const bound = bindFlow(loaded.flow, functionsOf(loaded), loaded.flows);
   const directory = directoryOf(ports, options);

@@ -4,8 +4,10 @@ import type { FlowFile } from 'holdfast';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
 import { absolute } from '../drive/bind-run.ts';
 import { exitCodes } from '../exit-code.ts';
-import { type FlowIssues, flowIssues } from '../flow-file/check-flow.ts';
-import { functionNames, type LoadedFlow, loadFlow } from '../flow-file/load-flow.ts';
+import { type FlowIssues, loadedFlowIssues } from '../flow-file/check-flow.ts';
+import { functionNames, type LoadedFlow, loadFlow, namedSubflows } from '../flow-file/load-flow.ts';
+import { namedFile } from '../flow-file/named-file.ts';
+import { counted } from '../render/counted.ts';
 import { issueLines, type ShownIssue } from '../render/error-text.ts';
 import { printable } from '../render/printable.ts';
 import { type AddCommand, type CliPorts, withCommonOptions } from './command.ts';
@@ -29,12 +31,14 @@ async function validateFlowFile(
   flowPath: string,
   options: ValidateOptions,
 ): Promise<CommandResult> {
-  const file = path.resolve(terminal.cwd, flowPath);
-  const loaded = await loadFlow(file, { module: absolute(terminal.cwd, options.module) });
+  const file = namedFile(terminal.cwd, flowPath, 'the flow');
+  const loaded = await loadFlow(file, {
+    module: absolute(terminal.cwd, options.module, '--module'),
+  });
   const { errors, warnings } = checkFlow(loaded);
   const valid = errors.length === 0;
   const { colours } = terminal;
-  const sum = `${errors.length} errors, ${warnings.length} warnings`;
+  const sum = `${counted(errors.length, 'error')}, ${counted(warnings.length, 'warning')}`;
   const lines = [
     ...(errors.length === 0 ? [] : [colours.red('errors'), ...issueLines(errors)]),
     ...(warnings.length === 0 ? [] : [colours.yellow('warnings'), ...issueLines(warnings)]),
@@ -48,20 +52,25 @@ async function validateFlowFile(
 }
 
 function checkFlow(loaded: LoadedFlow): FlowIssues {
-  const { errors, warnings } = flowIssues(loaded.flow);
+  const { errors, warnings } = loadedFlowIssues(loaded);
   return { errors: errors.length === 0 ? functionErrors(loaded) : errors, warnings };
 }
 
-function functionErrors({ flow, module }: LoadedFlow): readonly ShownIssue[] {
+/** A subflow uses the functions of the flow that names it. */
+function functionErrors(loaded: LoadedFlow): readonly ShownIssue[] {
+  const { flow, module } = loaded;
   const given = module?.functions ?? {};
   const where = module === null ? 'no module was found' : path.basename(module.file);
-  return functionNames(flow)
-    .filter((name) => !Object.hasOwn(given, name))
-    .map((name) => ({
-      code: 'FLOW_FUNCTION_MISSING',
-      path: placeOf(flow, name),
-      message: `the function ${JSON.stringify(name)} is not exported (${where})`,
-    }));
+  const missing = (of: FlowFile, file: string) =>
+    functionNames(of)
+      .filter((name) => !Object.hasOwn(given, name))
+      .map((name) => ({
+        code: 'FLOW_FUNCTION_MISSING',
+        path: `${file}${placeOf(of, name)}`,
+        message: `the function ${JSON.stringify(name)} is not exported (${where})`,
+      }));
+  const subflows = namedSubflows(loaded);
+  return [missing(flow, ''), ...subflows.map(([name, of]) => missing(of, `${name}#`))].flat();
 }
 
 function placeOf(flow: FlowFile, name: string): string {

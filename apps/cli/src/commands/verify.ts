@@ -5,6 +5,7 @@ import { bindWithoutCode } from '../drive/bind-run.ts';
 import { withExistingStore } from '../drive/open-store.ts';
 import { exitCodes } from '../exit-code.ts';
 import { requireRunId } from '../flow-file/run-id.ts';
+import { counted } from '../render/counted.ts';
 import { type AddCommand, type CliPorts, directoryOf, withCommonOptions } from './command.ts';
 
 export const addVerifyCommand: AddCommand = (program, ports, finish) => {
@@ -33,7 +34,7 @@ async function verifyStoredRun(
       document: { ...verified, verified: true },
       text:
         `${colours.green('verified')}  ${runId}  from ${verifiedFrom} to ${sequence}: ` +
-        `${decisions} decisions, all made again the same${compared}\n`,
+        `${counted(decisions, 'decision')}, all made again the same${compared}\n`,
     };
   });
 }

@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { EventEnvelope } from 'holdfast';
 import { compileGraph, flowDefinition, flowGraphType, verifyRun } from 'holdfast';
 import { withStore } from '../drive/open-store.ts';
+import { counted } from '../render/counted.ts';
 import { readLedger } from '../report/ledger.ts';
 import { reportFlow } from '../report/report-flow.ts';
 import { type LifeEnd, liveOnce } from './one-life.ts';
@@ -100,7 +101,8 @@ async function account(
   const published = readLedger(directory).filter((line) => line.runId === runId).length;
   print('');
   const times = published === 1 ? 'once' : `${published} times`;
-  print(`${kills} kills, seed ${seed}; ${decisions} decisions verified; published ${times}.`);
+  const verified = `${counted(decisions, 'decision')} verified`;
+  print(`${counted(kills, 'kill')}, seed ${seed}; ${verified}; published ${times}.`);
   return published === 1;
 }
 

@@ -1,5 +1,4 @@
 /** The code of a stored run: its own definition, and the functions of the module it came from. */
-import path from 'node:path';
 import {
   type BoundRun,
   compileGraph,
@@ -12,6 +11,7 @@ import {
 } from 'holdfast';
 import { functionNames, type LoadedFlow, loadFlow, moduleBeside } from '../flow-file/load-flow.ts';
 import { isModuleFile, loadModule } from '../flow-file/load-module.ts';
+import { namedFile } from '../flow-file/named-file.ts';
 import { type RunSource, readRunSource, writeRunSource } from '../flow-file/run-source.ts';
 import { storedFlow } from '../flow-file/stored-flow.ts';
 import { reportFunctions } from '../report/report-flow.ts';
@@ -141,7 +141,11 @@ function refuseChild(runId: string): void {
   );
 }
 
-/** An absolute path of a file named on the command line. */
-export function absolute(cwd: string, file: string | undefined): string | undefined {
-  return file === undefined ? undefined : path.resolve(cwd, file);
+/** The absolute path of a file that an option names. Throws `INVALID_COMMAND` for no name. */
+export function absolute(
+  cwd: string,
+  file: string | undefined,
+  option: string,
+): string | undefined {
+  return file === undefined ? undefined : namedFile(cwd, file, option);
 }

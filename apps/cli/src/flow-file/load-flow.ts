@@ -115,6 +115,24 @@ function subflowsOf(
   return flows;
 }
 
+/** The flows that a flow's subflows name, and those of these, each once and with its name. */
+export function namedSubflows({
+  flow,
+  flows,
+}: Pick<LoadedFlow, 'flow' | 'flows'>): readonly (readonly [string, FlowFile])[] {
+  const found = new Map<string, FlowFile>();
+  const open = [flow];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const name of subflowNames(next)) {
+      const named = Object.hasOwn(flows, name) ? flows[name] : undefined;
+      if (named === undefined || named === flow || found.has(name)) continue;
+      found.set(name, named);
+      open.push(named);
+    }
+  }
+  return [...found];
+}
+
 function subflowNames(flow: FlowFile): readonly string[] {
   return nodesOf(flow).flatMap(({ type, config }) => {
     const name = (config as { flow?: JsonValue } | undefined)?.flow;

@@ -107,7 +107,8 @@ export async function readJsonArgument(
     return parseJson(utf8Text(await terminal.readInput(), place), place);
   }
   const file = path.resolve(terminal.cwd, given);
-  if (existsSafely(file)) return readJsonFile(file, `${option} names the file`);
+  if (given.trim() !== '' && existsSafely(file))
+    return readJsonFile(file, `${option} names the file`);
   if (/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(given)) return parseJson(given, option);
   throw new HoldfastError(
     'FILE_UNREADABLE',

@@ -18,6 +18,7 @@ import {
   type NodeContext,
   task,
 } from 'holdfast';
+import { counted } from '../render/counted.ts';
 import { brokenLinks } from './broken-links.ts';
 import type { Areas, Commits, Facts, Links, Markers, Sizes, Survey } from './facts.ts';
 import { fileSizes } from './file-tree.ts';
@@ -214,7 +215,7 @@ function writePage(
   const text = reportPage({ of, facts: findings.facts, advice, checks: check.attempt });
   writeFileSync(`${page}.tmp`, text);
   renameSync(`${page}.tmp`, page);
-  return { page: path.basename(page), summary: `${text.split('\n').length} lines` };
+  return { page: path.basename(page), summary: counted(text.split('\n').length, 'line') };
 }
 
 /** Where the page of a run stands. */

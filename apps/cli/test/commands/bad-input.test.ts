@@ -55,6 +55,16 @@ describe('bad input', () => {
 
   it.each([
     ['an unknown flow file', ['run', 'nowhere.json'], 'FILE_UNREADABLE', 'nowhere.json'],
+    ['no name of a flow', ['run', ''], 'INVALID_COMMAND', 'the flow is empty'],
+    ['no name of a flow to check', ['validate', ' '], 'INVALID_COMMAND', 'the flow is empty'],
+    ['no name of a flow to draw', ['graph', ''], 'INVALID_COMMAND', 'the flow is empty'],
+    [
+      'no name of a module',
+      ['run', 'ask.json', '--module', ''],
+      'INVALID_COMMAND',
+      '--module is empty',
+    ],
+    ['no input', ['run', 'ask.json', '--input', ''], 'FILE_UNREADABLE', 'neither JSON nor'],
     ['a folder as flow', ['run', '.holdfast'], 'FILE_UNREADABLE', 'it is a folder'],
     ['bad JSON', ['run', 'broken.json'], 'FILE_NOT_JSON', 'line 3, column 13'],
     ['a file that is no UTF-8', ['run', 'latin.json'], 'FILE_NOT_JSON', 'at byte 10'],
@@ -171,6 +181,39 @@ describe('bad input', () => {
       const errors = document['errors'] ?? (document.error as { issues?: unknown }).issues;
       expect(errors).toMatchObject(unknown);
     }
+  });
+
+  it('checks the flows that subflows name too, each issue with its file', async () => {
+    const calls = (id: string, flow: string) => ({
+      id,
+      nodes: [
+        { id: 's', type: 'trigger', config: {} },
+        { id: 'c', type: 'subflow', config: { flow, input: {} } },
+      ],
+      edges: [{ id: 'e', source: 's', target: 'c' }],
+    });
+    const parent = place.write('sub-parent.json', calls('sub-parent', 'sub-child.json'));
+    place.write('sub-child.json', { ...calls('sub-child', 'sub-leaf'), retry: 3 });
+    const leaf = chainFlow('sub-leaf', 'work') as { nodes: object[] };
+    place.write('sub-leaf.json', leaf);
+    const wrong = [{ code: 'UNKNOWN_FIELD', path: 'sub-child.json#/retry' }];
+    for (const command of ['validate', 'run']) {
+      const { exitCode, document } = await place.json([command, parent]);
+      expect(exitCode).toBe(2);
+      const errors = document['errors'] ?? (document.error as { issues?: unknown }).issues;
+      expect(errors).toMatchObject(wrong);
+    }
+    place.write('sub-child.json', calls('sub-child', 'sub-leaf'));
+    expect((await place.json(['validate', parent])).document['errors']).toMatchObject([
+      { code: 'FLOW_FUNCTION_MISSING', path: 'sub-leaf#/nodes/1/config' },
+    ]);
+  });
+
+  it('counts one error as one, and none as none', async () => {
+    const one = await place.call(['validate', 'wrong.json']);
+    expect(one.out).toMatch(/ {2}1 error, 1 warning\n$/);
+    const none = await place.call(['validate', 'ask.json']);
+    expect(none.out).toMatch(/ {2}0 errors, 1 warning\n$/);
   });
 
   it('takes the largest input that fits an event and refuses a larger one at once', async () => {
