@@ -14,6 +14,9 @@ import { jsonExceeds } from '../store/json-size.ts';
 import { readActionDecision } from './action-policy.ts';
 import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
 import { AttemptContext, type AttemptHost } from './context.ts';
+import { EngineRoute } from './engine-route.ts';
+import type { EngineReceipt, EngineWork } from './engine-work.ts';
+import { outputFault, requireInputWithin } from './limits.ts';
 import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
 
@@ -47,6 +50,8 @@ export class Attempt {
   #state: 'running' | 'late' | 'aborting' | 'done' = 'running';
   /** Whether the code has come to its end; the attempt may still wait for steps. */
   #hasEnded = false;
+  #route: EngineRoute | null = null;
+  #endsAtMs: number | null = null;
 
   constructor(options: AttemptOptions) {
     this.#options = options;
@@ -81,6 +86,11 @@ export class Attempt {
     this.#context.abort('The attempt was abandoned.');
   }
 
+  /** The receipt of an engine call that is to be recorded beside the outcome. */
+  get receipt(): EngineReceipt | null {
+    return this.#route?.receipt ?? null;
+  }
+
   /** False once it has settled or was abandoned. */
   get isLive(): boolean {
     return this.#state !== 'done';
@@ -90,10 +100,7 @@ export class Attempt {
     const { binding, record } = this.#options;
     let returned: unknown;
     try {
-      returned =
-        binding.child === null
-          ? binding.run(record.input, this.#context, record)
-          : this.#runChild();
+      returned = this.#call(binding, record);
       if (isPromiseLike(returned)) {
         returned.then(
           (value) => this.#returned(value),
@@ -106,6 +113,23 @@ export class Attempt {
       return;
     }
     this.#returned(returned);
+  }
+
+  /** What the code of the node returns: a function, an engine's route or a run of its own. */
+  #call(binding: NodeBinding, record: PositionRecord): unknown {
+    if (binding.engine !== null) return this.#runEngine(binding.engine);
+    if (binding.child !== null) return this.#runChild();
+    requireInputWithin(binding, record);
+    return binding.run(record.input, this.#context, record);
+  }
+
+  #runEngine(work: EngineWork): Promise<unknown> {
+    const { binding, record, setting } = this.#options;
+    const { clock, host } = setting;
+    const context = this.#context;
+    const timeLeftMs = () => (this.#endsAtMs === null ? null : this.#endsAtMs - clock.now());
+    this.#route = new EngineRoute({ record, binding, work, context, host, timeLeftMs });
+    return this.#route.run();
   }
 
   async #runChild(): Promise<unknown> {
@@ -152,12 +176,20 @@ export class Attempt {
         this.#pause(value);
         return;
       }
-      result = cloneFrozenJson(value === undefined ? null : value);
+      result = this.#contracted(cloneFrozenJson(value === undefined ? null : value));
     } catch (error) {
       this.#settle(resultInvalid(this.record, error));
       return;
     }
     this.#complete(result);
+  }
+
+  /** The result by its contract. Throws why it is none. */
+  #contracted(result: JsonValue): JsonValue {
+    const { contract } = this.#options.binding;
+    if (contract === null) return result;
+    const kept = contract(result);
+    return cloneFrozenJson(kept === undefined ? null : kept);
   }
 
   #pause(pause: PauseAttempt): void {
@@ -179,6 +211,11 @@ export class Attempt {
     const fault = this.#resultFault(result);
     if (fault !== null) {
       this.#settle(failed('RESULT_INVALID', fault, true));
+      return;
+    }
+    const overLimit = outputFault(binding, this.record.nodeId, result);
+    if (overLimit !== null) {
+      this.#settle(failed('OUTPUT_LIMIT', overLimit, true));
       return;
     }
     const maxBytes = setting.maxResultBytes(this.record);
@@ -230,6 +267,7 @@ export class Attempt {
   #armDeadline(timeoutMs: number): void {
     const { setting, binding } = this.#options;
     const { clock } = setting;
+    this.#endsAtMs = clock.now() + timeoutMs;
     this.#timer = clock.after(timeoutMs, () => {
       if (this.#state === 'running') this.#state = 'late';
       this.#context.abort(`The attempt's time of ${timeoutMs} ms is over.`);
@@ -265,6 +303,7 @@ export class Attempt {
 
   #done(): void {
     this.#state = 'done';
+    this.#route?.close();
     this.#context.close();
     this.#timer?.cancel();
     this.#timer = null;
@@ -277,8 +316,10 @@ function abortedOutcome(record: PositionRecord, message: string): AttemptOutcome
 }
 
 function resultInvalid(record: PositionRecord, error: unknown): AttemptOutcome {
-  const where = error instanceof JsonValueError ? '' : 'it could not be read, ';
-  const text = `${record.nodeId} returned a value that is not JSON: ${where}${errorText(error)}`;
+  const text =
+    error instanceof JsonValueError
+      ? `${record.nodeId} returned a value that is not JSON: ${errorText(error)}`
+      : `${record.nodeId} returned a value that is not its result: ${errorText(error)}`;
   return failed('RESULT_INVALID', text, true);
 }
 

@@ -5,6 +5,9 @@ import type { PauseRequest } from '../history/catalog.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { ArtifactReference } from '../store/artifact-store.ts';
+import { type NodeWorkspacePolicy, noWorkspace } from '../workspace/workspace-policy.ts';
+import type { EngineSeat, EngineWork } from './engine-work.ts';
+import { type AttemptLimits, NO_LIMITS } from './limits.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 export type { PositionRecord };
@@ -87,6 +90,8 @@ export interface ChildRun {
   readonly graph: AnyCompiledGraph;
   readonly nodes: NodeBindings;
   readonly input: JsonValue;
+  /** The engines of its lanes; by default those of the run above it. */
+  readonly engines?: readonly EngineSeat[];
 }
 
 /** What stands in place of a value that has become an artifact of its run. */
@@ -117,6 +122,13 @@ export interface NodeBinding {
   readonly decideAction:
     | ((input: JsonValue, context: NodeContext) => ActionDecision | Promise<ActionDecision>)
     | null;
+  readonly limits: AttemptLimits;
+  /** What the code may do to a working directory. */
+  readonly workspace: NodeWorkspacePolicy;
+  /** Turns what the code returned into the node's result, or throws why it is none. */
+  readonly contract: ((value: JsonValue) => unknown) | null;
+  /** For an engine-backed node; `run` is then not called. */
+  readonly engine: EngineWork | null;
   readonly run: (input: JsonValue, context: NodeContext, record: PositionRecord) => unknown;
   readonly endings: WaitEndings;
   /** For a node whose attempt is a run of its own; `run` is then not called. */
@@ -140,6 +152,10 @@ export function nodeBinding(given: Partial<NodeBinding> & Pick<NodeBinding, 'run
     largeResult: 'refuse',
     largePart: WHOLE_RESULT,
     decideAction: null,
+    limits: NO_LIMITS,
+    workspace: noWorkspace,
+    contract: null,
+    engine: null,
     endings: {},
     child: null,
     childResult: (output) => output,

@@ -5,10 +5,13 @@
  * Invariants: it knows which steps have begun and not ended; once it is closed no step begins and
  * none is recorded; a step's promise that nobody waits for harms nobody.
  */
+import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import { HoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';
 import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { EngineEvent } from '../engine/engine.ts';
 import type { Memory } from '../memory/memory.ts';
+import type { UsageTotals } from '../run/engine-usage.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import type {
   ChildRun,
@@ -18,11 +21,12 @@ import type {
   StepOptions,
   StepResult,
 } from './binding.ts';
+import type { EngineReceipt, LiveSeats } from './engine-work.ts';
 import { failureOf, NodeFailure } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
 
 /** What an attempt needs of the executor around it. */
-export interface AttemptHost {
+export interface AttemptHost extends EngineHost {
   readonly runId: string;
   readonly runInput: JsonValue;
   readonly memory: Memory | null;
@@ -43,6 +47,22 @@ export interface AttemptHost {
     signal: AbortSignal,
   ): Promise<JsonValue | PauseAttempt>;
   log(record: PositionRecord, message: string, data: JsonObject | undefined): void;
+}
+
+/** What an engine-backed attempt needs of it besides. */
+export interface EngineHost {
+  /** The seats that it may call now. */
+  liveSeats(record: PositionRecord): LiveSeats;
+  /** Makes a call that proved its lane dead durable, and that fact with it. */
+  recordDeadLane(record: PositionRecord, receipt: EngineReceipt): Promise<void>;
+  /** What an engine tells while it works; nothing is recorded. */
+  engineEvent(record: PositionRecord, event: EngineEvent): void;
+  /** Null for an identity that holds a known secret. */
+  harmless(identity: GraphEngineIdentity | null): GraphEngineIdentity | null;
+  /** Names the use of a node in token budgets. */
+  budgetKey(nodeId: string): string;
+  /** What the calls of a node have used, as far as it is recorded. */
+  usage(nodeId: string): UsageTotals;
 }
 
 const MAX_STEP_NAME_LENGTH = 500;

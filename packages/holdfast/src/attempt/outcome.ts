@@ -35,7 +35,13 @@ const MAX_FAILURE_MESSAGE_LENGTH = 2_000;
 const MAX_CODE_LENGTH = 128;
 const MAX_REASON_LENGTH = 500;
 
-const DETERMINISTIC: ReadonlySet<ErrorCode> = new Set(['STEP_REPEATED', 'KNOWN_SECRET']);
+const DETERMINISTIC: ReadonlySet<ErrorCode> = new Set([
+  'STEP_REPEATED',
+  'KNOWN_SECRET',
+  'INPUT_LIMIT',
+  'INVALID_ATTEMPT',
+  'TOKEN_BUDGET',
+]);
 
 /** A reason as an event holds it: one line. */
 export function pauseReason(reason: string): string {

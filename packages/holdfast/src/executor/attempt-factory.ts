@@ -1,7 +1,13 @@
 /** Makes attempts of this executor's positions: binding, host behind the context, limits. */
 import { Attempt, type AttemptSetting } from '../attempt/attempt.ts';
 import type { ChildRun, NodeBinding, PauseAttempt } from '../attempt/binding.ts';
-import { AttemptContext, type AttemptHost, type RecordedStep } from '../attempt/context.ts';
+import {
+  AttemptContext,
+  type AttemptHost,
+  type EngineHost,
+  type RecordedStep,
+} from '../attempt/context.ts';
+import type { EngineReceipt } from '../attempt/engine-work.ts';
 import { fitText, jsonBytes } from '../attempt/fitting-text.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { failed } from '../attempt/outcome.ts';
@@ -14,6 +20,7 @@ import { SecretScreen } from '../store/known-secrets.ts';
 import { safePayloadBytes } from '../store/policy.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
+import { writeDeadLane } from './record-engine.ts';
 import { AwaitedItem, type TurnItem } from './turn-item.ts';
 
 /** What the factory needs of the loop. */
@@ -147,6 +154,29 @@ export class AttemptFactory {
       recordStep: (record, name, outcome) => this.#recordStep(record, name, outcome),
       runChild: (record, child, signal) => loop.runChild(record, child, signal),
       log: (record, message, data) => onLog(logLine(stream.streamId, record, message, data)),
+      ...this.#createEngineHost(),
+    };
+  }
+
+  #createEngineHost(): EngineHost {
+    const { stream, lanes, engines, onEngineEvent } = this.#settings;
+    const { namespace, streamId: runId } = stream;
+    const loop = this.#loop;
+    return {
+      liveSeats: ({ nodeId }) => {
+        const lane = lanes.laneOf(nodeId);
+        if (lane === null) return { effective: null, fallbacks: [] };
+        return engines.live(lane, loop.fold().engines.dead);
+      },
+      recordDeadLane: (record, receipt) => recordDeadLane(loop, record, receipt),
+      engineEvent: ({ nodeId, position }, event) =>
+        onEngineEvent({ runId, nodeId, position, event }),
+      harmless: (identity) => {
+        const holdsSecret = this.#screen?.foundInJson(JSON.stringify(identity)) === true;
+        return holdsSecret ? null : identity;
+      },
+      budgetKey: (nodeId) => JSON.stringify([namespace, runId, nodeId]),
+      usage: (nodeId) => loop.fold().engines.usage.of(nodeId),
     };
   }
 
@@ -209,6 +239,18 @@ function startStep(loop: AttemptLoop, record: PositionRecord, step: string): Pro
   const item = new AwaitedItem(512, (batch) => {
     const { position } = ownRecord(batch.machine.fold, record);
     batch.write('graph:node-step-started', { position, step, retrySafe: false });
+  });
+  loop.submit(item);
+  return item.done;
+}
+
+function recordDeadLane(
+  loop: AttemptLoop,
+  record: PositionRecord,
+  receipt: EngineReceipt,
+): Promise<void> {
+  const item = new AwaitedItem(1_024, (batch) => {
+    writeDeadLane(batch, ownRecord(batch.machine.fold, record), receipt);
   });
   loop.submit(item);
   return item.done;

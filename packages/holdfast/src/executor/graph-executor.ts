@@ -1,8 +1,10 @@
 /** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
-import type { NodeBinding, NodeBindings } from '../attempt/binding.ts';
+import type { NodeBinding } from '../attempt/binding.ts';
 import type { Clock, Ids } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { Memory } from '../memory/memory.ts';
+import { type GraphNodeBinding, isLongForm, shortForm } from '../nodes/long-form.ts';
+import { LaneBook } from '../run/lane-book.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
@@ -11,18 +13,22 @@ import { createSystemClock } from '../store/system-clock.ts';
 import { createSystemIds } from '../store/system-ids.ts';
 import { endingChildren } from './child-runs.ts';
 import { Driver } from './driver.ts';
+import { EngineSeats, type GraphEngineBinding } from './engine-bindings.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import { checkedOptions } from './option-check.ts';
-import type { ExecutorSettings, LogLine } from './options.ts';
+import type { EngineLine, ExecutorSettings, LogLine } from './options.ts';
 import {
   mismatch,
   type RunDefinition,
   readInputs,
+  readPlan,
   readRunStart,
+  requireStoredPlan,
   streamOf,
 } from './run-definition.ts';
 import { createRunInbox } from './run-inbox.ts';
 import { SNAPSHOT_TAIL_EVENTS } from './snapshot-policy.ts';
+import { localPlan } from './start-run.ts';
 
 /** Which run is driven, with which code, and within which limits. */
 export interface GraphExecutorOptions {
@@ -30,7 +36,9 @@ export interface GraphExecutorOptions {
   readonly graph: AnyCompiledGraph;
   readonly storage: RunStorage;
   /** One binding for each node of the definition. */
-  readonly nodes: NodeBindings;
+  readonly nodes: Readonly<Record<string, NodeBinding | GraphNodeBinding>>;
+  /** One engine for each target that the stored plan may use; none for a plan without lanes. */
+  readonly engines?: readonly GraphEngineBinding[];
   readonly bindings?: { readonly memory?: Memory };
   readonly clock?: Clock;
   /** Where the mark of this executor comes from; random by default. */
@@ -44,6 +52,8 @@ export interface GraphExecutorOptions {
   /** Delays longer than this end `run` with `waiting`; none by default. */
   readonly maxIdleMs?: number | undefined;
   readonly onLog?: (line: LogLine) => void;
+  /** Told of what engines say while they work; nothing of it is recorded. */
+  readonly onEngineEvent?: (line: EngineLine) => void;
 }
 
 /**
@@ -78,11 +88,16 @@ export async function assembleExecutor(
   const { definition } = await readRunStart(storage, runId);
   refuseOtherGraph(runId, graph, definition);
   const { clock = createSystemClock(), ids = createSystemIds(), lease, bindings } = options;
+  const lanes = await plannedLanes(storage, graph, definition);
+  const engines = new EngineSeats(options.engines ?? []);
+  engines.requireExactly(lanes);
   const settings: ExecutorSettings = {
     stream: streamOf(storage, runId),
     graph,
     storage,
-    bindings: boundNodes(graph, options.nodes),
+    bindings: boundNodes(graph, options.nodes, lanes),
+    lanes,
+    engines,
     runInput: await readInputs(storage, runId, definition),
     memory: requiredMemory(graph, bindings?.memory),
     clock,
@@ -92,10 +107,13 @@ export async function assembleExecutor(
     ...checked,
     ...tuning,
     onLog: options.onLog ?? (() => {}),
+    onEngineEvent: options.onEngineEvent ?? (() => {}),
     childExecutor: (childId, child) => {
       const { graph: childGraph, nodes } = child;
+      const own = child.engines ?? inherited(engines, childGraph);
+      const childOptions = { ...options, runId: childId, graph: childGraph, nodes, engines: own };
       // The parent's token fences its child's stream too: who lost the parent lost the child.
-      return assembleExecutor({ ...options, runId: childId, graph: childGraph, nodes }, tuning);
+      return assembleExecutor(childOptions, tuning);
     },
   };
   const driver = new Driver(settings);
@@ -106,6 +124,20 @@ export async function assembleExecutor(
     look: (select) => driver.look(select),
     openChildren: driver.openChildren,
   });
+}
+
+/** The lanes of the stored plan, which must be the one that was stored; only lanes need more. */
+async function plannedLanes(
+  storage: RunStorage,
+  graph: AnyCompiledGraph,
+  definition: RunDefinition,
+): Promise<LaneBook> {
+  const { runId } = definition;
+  if (graph.describe().executionLanes.length === 0) {
+    await requireStoredPlan(storage, runId, definition);
+    return LaneBook.none;
+  }
+  return new LaneBook((await readPlan(storage, runId, definition)).plan);
 }
 
 /** The graph must be the stored one: definition, kind and versions; its code is not compared. */
@@ -121,14 +153,15 @@ function refuseOtherGraph(runId: string, graph: AnyCompiledGraph, stored: RunDef
 
 function boundNodes(
   graph: AnyCompiledGraph,
-  nodes: NodeBindings,
+  nodes: GraphExecutorOptions['nodes'],
+  lanes: LaneBook,
 ): ReadonlyMap<string, NodeBinding> {
   const bound = new Map<string, NodeBinding>();
   const missing: string[] = [];
   for (const { id } of graph.definition.value.nodes) {
-    const binding = Object.hasOwn(nodes, id) ? nodes[id] : undefined;
-    if (binding === undefined) missing.push(id);
-    else bound.set(id, binding);
+    const given = Object.hasOwn(nodes, id) ? nodes[id] : undefined;
+    if (given === undefined) missing.push(id);
+    else bound.set(id, fittingLane(id, isLongForm(given) ? shortForm(id, given) : given, lanes));
   }
   if (missing.length > 0) {
     const some = missing.slice(0, 5).join(', ');
@@ -140,6 +173,25 @@ function boundNodes(
     );
   }
   return bound;
+}
+
+/** A child run is given those engines of its parent that its own lanes may use. */
+function inherited(engines: EngineSeats, graph: AnyCompiledGraph): readonly GraphEngineBinding[] {
+  if (graph.describe().executionLanes.length === 0) return [];
+  return engines.bindingsFor(localPlan(graph).plan);
+}
+
+/** A node with a lane is engine-backed, and no other is. */
+function fittingLane(nodeId: string, binding: NodeBinding, lanes: LaneBook): NodeBinding {
+  const lane = lanes.laneOf(nodeId);
+  if ((lane !== null) === (binding.engine !== null)) return binding;
+  throw new GraphExecutionError(
+    'MISSING_NODE_BINDING',
+    lane === null
+      ? `Node ${nodeId} has no lane in the plan: bind it to a function, not to an engine.`
+      : `Node ${nodeId} runs on lane ${lane.id}: bind it with engineNode.`,
+    { nodeId },
+  );
 }
 
 function requiredMemory(graph: AnyCompiledGraph, memory: Memory | undefined): Memory | null {

@@ -3,10 +3,13 @@ import type { ChildRun, NodeBinding } from '../attempt/binding.ts';
 import type { HashText } from '../base/digest.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/ports.ts';
+import type { EngineEvent } from '../engine/engine.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import type { Memory } from '../memory/memory.ts';
+import type { LaneBook } from '../run/lane-book.ts';
 import type { RunStorage } from '../store/storage.ts';
+import type { EngineSeats } from './engine-bindings.ts';
 import type { ChildExecutor } from './executor.ts';
 
 /** A line that node code logged. */
@@ -16,6 +19,14 @@ export interface LogLine {
   readonly position: string;
   readonly message: string;
   readonly data?: JsonObject;
+}
+
+/** What an engine told while it worked on an attempt. */
+export interface EngineLine {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly position: string;
+  readonly event: EngineEvent;
 }
 
 /** The executor's own settings; `createGraphExecutor` makes them from its options. */
@@ -37,7 +48,11 @@ export interface ExecutorSettings {
   readonly maxIdleMs: number;
   /** A snapshot is taken behind a tail of at least so many events. */
   readonly snapshotTailEvents: number;
+  /** The lanes of the stored plan. */
+  readonly lanes: LaneBook;
+  readonly engines: EngineSeats;
   readonly onLog: (line: LogLine) => void;
+  readonly onEngineEvent: (line: EngineLine) => void;
   /** An executor of a child run with these settings. */
   readonly childExecutor: (runId: string, child: ChildRun) => Promise<ChildExecutor>;
 }

@@ -5,6 +5,7 @@ import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { jsonBound } from '../store/json-size.ts';
+import { writeReceipt } from './record-engine.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import type { TurnItem } from './turn-item.ts';
@@ -29,7 +30,10 @@ export class OutcomeItem implements TurnItem {
   }
 
   write(batch: TurnBatch): void {
-    writeOutcome(batch, ownRecord(batch.machine.fold, this.attempt.record), this.#outcome);
+    const record = ownRecord(batch.machine.fold, this.attempt.record);
+    const { receipt } = this.attempt;
+    if (receipt !== null) writeReceipt(batch, record, receipt);
+    writeOutcome(batch, record, this.#outcome);
   }
 
   committed(): void {

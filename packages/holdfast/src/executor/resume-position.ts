@@ -2,6 +2,7 @@
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { writeAudit, writeResumed } from './reconcile-attempt.ts';
+import { writeInterruptedCall } from './record-engine.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
 const UNCERTAIN =
@@ -50,6 +51,7 @@ function writePausedResume(batch: TurnBatch, record: PositionRecord): void {
 function writeCrashResume(batch: TurnBatch, record: PositionRecord): void {
   const { nodeId, position, started } = record;
   if (started === null) return;
+  writeInterruptedCall(batch, record);
   const steps = batch.machine.fold.steps.uncertain(record.firstPosition);
   if (started.retrySafe && steps.length === 0) {
     writeResumed(batch, record);

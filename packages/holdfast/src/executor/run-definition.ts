@@ -2,7 +2,7 @@
  * A run's first event: which graph it runs, by which plan, with which inputs, in which storage.
  * It comes before everything else and never changes.
  */
-import type { Sha256Digest } from '../base/digest.ts';
+import { canonicalText, type Sha256Digest } from '../base/digest.ts';
 import { isHoldfastError } from '../base/errors.ts';
 import { isStreamName } from '../base/identifier.ts';
 import { cloneFrozenJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
@@ -14,6 +14,7 @@ import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
 import { validateResolvedPlan } from '../graph/validate-plan.ts';
 import type { EventEnvelope, StreamRef } from '../history/envelope.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
+import { hashText } from '../store/host-hash.ts';
 import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage, RunStorageRecord } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
@@ -122,12 +123,32 @@ export async function loadRunDefinition(
   if (graphDefinition.digest !== definition.graph.definitionDigest) {
     throw damaged(runId, 'its graph definition has another digest than its record says');
   }
-  const resolvedPlan = validateResolvedPlan(await part(definition.resolvedPlan));
-  if (resolvedPlan.digest !== definition.planDigest) {
-    throw damaged(runId, 'its plan has another digest than its record says');
-  }
+  const resolvedPlan = await readPlan(storage, runId, definition);
   const resolvedInputs = await readInputs(storage, runId, definition);
   return { record, definition, graphDefinition, resolvedPlan, resolvedInputs };
+}
+
+/** Throws `INVALID_STORED_VALUE` unless the stored plan has the digest that its run was given. */
+export async function requireStoredPlan(
+  storage: RunStorage,
+  runId: string,
+  definition: RunDefinition,
+): Promise<JsonValue> {
+  const scope = { namespace: storage.record.namespace, runId };
+  const stored = await loadValue(storage, scope, cloneFrozenJson(definition.resolvedPlan));
+  if (stored === undefined) throw damaged(runId, 'its plan is missing');
+  const digest = `sha256:${hashText(canonicalText(stored))}`;
+  if (digest === definition.planDigest) return stored;
+  throw damaged(runId, 'its plan has another digest than its record says');
+}
+
+/** The run's plan, validated. Throws `INVALID_STORED_VALUE`, `GraphValidationError`. */
+export async function readPlan(
+  storage: RunStorage,
+  runId: string,
+  definition: RunDefinition,
+): Promise<ResolvedPlanSnapshot> {
+  return validateResolvedPlan(await requireStoredPlan(storage, runId, definition));
 }
 
 /** The first event and its definition, with only its outer shape checked. */

@@ -52,7 +52,7 @@ async function storedEnd(
   if (fits && referenceIn(output) === null) return output;
   const scope = { namespace: stream.namespace, runId: stream.streamId };
   const mediaType = 'application/json';
-  const artifact = { bytes, mediaType, purpose: 'run-output' };
+  const artifact = { bytes, mediaType, purpose: 'run-output', contentMode: 'state' } as const;
   return { artifact: { ...(await storage.artifactStore.write(scope, artifact)) } };
 }
 

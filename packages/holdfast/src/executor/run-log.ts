@@ -11,6 +11,7 @@ import type { Clock } from '../base/ports.ts';
 import { MomentText } from '../base/time.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import { derivedEventId, type StreamRef } from '../history/envelope.ts';
+import type { LaneBook } from '../run/lane-book.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { type TypedEvent, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine } from '../run/run-machine.ts';
@@ -26,6 +27,7 @@ export interface RunLogOptions {
   readonly graph: AnyCompiledGraph;
   readonly storage: RunStorage;
   readonly digest: MerkleDigest;
+  readonly lanes: LaneBook;
   readonly clock: Clock;
   readonly fence: bigint | null;
   /** The mark of this writer. */
@@ -153,11 +155,11 @@ interface Loaded {
 }
 
 async function load(options: RunLogOptions): Promise<Loaded> {
-  const { storage, stream, graph, digest, snapshotTailEvents } = options;
+  const { storage, stream, graph, digest, lanes, snapshotTailEvents } = options;
   const saved = await storage.snapshotStore.newest(stream);
   const body =
     saved !== null && isSavedMachine(saved.body, graph.definition.digest) ? saved.body : null;
-  const machine = new RunMachine({ runId: stream.streamId, graph, digest }, body);
+  const machine = new RunMachine({ runId: stream.streamId, graph, digest, lanes }, body);
   // The first event was read and checked when the executor was made; its definition is large.
   if (body === null) machine.apply(firstEvent(stream));
   const lastBytes = body === null ? 0 : weightOf(body);

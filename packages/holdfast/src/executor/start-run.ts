@@ -1,4 +1,5 @@
 /** Storing a run of a local graph: the plan is the graph's own, and everything is admitted. */
+import { canonicalText } from '../base/digest.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
@@ -37,8 +38,8 @@ export async function startRelative(storage: RunStorage, options: StartRunOption
 }
 
 /**
- * The plan of a graph that runs where it is defined: it needs no lanes, and whatever permissions
- * it asks for are its own.
+ * The plan of a graph that runs where it is defined: each lane gets the target it asks for, with
+ * its known substitutions as fallbacks, and whatever permissions it asks for are its own.
  *
  * @example const { plan, digest } = localPlan(graph);
  */
@@ -52,6 +53,12 @@ export function localPlan(graph: AnyCompiledGraph): ResolvedPlanSnapshot {
   return resolveGraphPlan(description, {
     package: identity,
     admission: { package: identity, permissions: description.requestedPermissions },
-    executionLanes: [],
+    executionLanes: description.executionLanes.map(({ id, requested, knownSubstitutions }) => ({
+      id,
+      effective: requested,
+      fallbacks: knownSubstitutions.filter(
+        (target) => canonicalText({ ...target }) !== canonicalText({ ...requested }),
+      ),
+    })),
   });
 }

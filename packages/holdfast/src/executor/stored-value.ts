@@ -15,7 +15,8 @@ export async function storeValue(
   const bytes = Buffer.from(JSON.stringify(value));
   if (bytes.length <= inlineBytes) return { value };
   const mediaType = 'application/json';
-  return { artifact: await storage.artifactStore.write(scope, { bytes, mediaType, purpose }) };
+  const artifact = { bytes, mediaType, purpose, contentMode: 'state' } as const;
+  return { artifact: await storage.artifactStore.write(scope, artifact) };
 }
 
 /** The value behind what `storeValue` returned; undefined when it is no such thing. */

@@ -7,9 +7,15 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { EventEnvelope, StreamRef } from '../history/envelope.ts';
+import { LaneBook } from '../run/lane-book.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { type RunEnd, typedEvent } from '../run/run-fold.ts';
-import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
+import {
+  isSavedMachine,
+  RunMachine,
+  type RunMachineOptions,
+  type SavedMachine,
+} from '../run/run-machine.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { loadRunDefinition, mismatch, streamOf } from './run-definition.ts';
@@ -55,7 +61,10 @@ export async function verifyRun(
     throw mismatch(runId, 'definition', stored.graphDefinition.digest, digest);
   }
   const stream = streamOf(storage, runId);
-  const check = new RunCheck(storage, stream, graph);
+  const check = new RunCheck(storage, stream, {
+    graph,
+    lanes: new LaneBook(stored.resolvedPlan.plan),
+  });
   const saved = await storage.snapshotStore.newest(stream);
   const machine = isOwn(saved?.body, graph) ? saved.body : null;
   const compacted = await check.isCompacted();
@@ -89,12 +98,16 @@ interface Folded {
 class RunCheck {
   readonly #storage: RunStorage;
   readonly #stream: StreamRef;
-  readonly #graph: AnyCompiledGraph;
+  readonly #folding: Pick<RunMachineOptions, 'graph' | 'lanes'>;
 
-  constructor(storage: RunStorage, stream: StreamRef, graph: AnyCompiledGraph) {
+  constructor(
+    storage: RunStorage,
+    stream: StreamRef,
+    folding: Pick<RunMachineOptions, 'graph' | 'lanes'>,
+  ) {
     this.#storage = storage;
     this.#stream = stream;
-    this.#graph = graph;
+    this.#folding = folding;
   }
 
   /** Whether events behind the first append, which is the run's first event, were deleted. */
@@ -167,7 +180,7 @@ class RunCheck {
   #machine(saved: SavedMachine | null): RunMachine {
     const digest = new MerkleDigest(hashText);
     const runId = this.#stream.streamId;
-    return new RunMachine({ runId, graph: this.#graph, digest }, saved);
+    return new RunMachine({ ...this.#folding, runId, digest }, saved);
   }
 
   #read(after: number): AsyncIterable<EventEnvelope> {
@@ -194,9 +207,16 @@ function isEnd(commands: readonly GraphCommand[], wanted: string): boolean {
   return canonicalText({ ...command } as unknown as JsonValue) === wanted;
 }
 
+const OWN_ENDS: ReadonlySet<string> = new Set([
+  'BUDGET_STOP',
+  'RESULT_TOO_LARGE',
+  'KNOWN_SECRET',
+  'PREFLIGHT_FAILED',
+]);
+
 /** Ends that the executor decides over the graph's head: there is nothing to compare. */
 function isExecutorsOwn({ code }: RunEnd): boolean {
-  return code === 'BUDGET_STOP' || code === 'RESULT_TOO_LARGE' || code === 'KNOWN_SECRET';
+  return code !== undefined && OWN_ENDS.has(code);
 }
 
 /** The executor adds the successor's run id to what the graph decided. */

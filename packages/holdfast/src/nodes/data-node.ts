@@ -1,29 +1,14 @@
 /** A node that is a function. */
-import {
-  type ActionDecision,
-  type NodeBinding,
-  type NodeContext,
-  type NodeFunction,
-  nodeBinding,
-} from '../attempt/binding.ts';
+import { type NodeBinding, type NodeFunction, nodeBinding } from '../attempt/binding.ts';
 import type { JsonValue } from '../base/json.ts';
-import { refuseOption, requireDelay } from './node-option.ts';
+import { refuseOption } from './node-option.ts';
+import { checkedRules, type NodeRules } from './node-rules.ts';
+import { contractOf, type ResultContract } from './result-contract.ts';
 
-/** The rules under which a function runs. Times are in milliseconds. */
-export interface DataNodeOptions<Input = JsonValue> {
-  /** Whether a crash during the attempt may run it again without asking; false by default. */
-  readonly retrySafe?: boolean;
-  /** After this long the attempt's signal is aborted; never by default. */
-  readonly timeoutMs?: number;
-  /** How long an aborted attempt may still settle; 5,000 ms by default. */
-  readonly graceMs?: number;
-  /** Asked before the function runs: allow, wait for a person, or deny. */
-  readonly decideAction?: (
-    input: Input,
-    context: NodeContext,
-  ) => ActionDecision | Promise<ActionDecision>;
-  /** `artifact` stores a result over the event limit once and records a reference to it. */
-  readonly largeResult?: 'artifact';
+/** The rules under which a function runs: without a time limit unless one is given. */
+export interface DataNodeOptions<Input = JsonValue> extends NodeRules<Input> {
+  /** What the function must return. */
+  readonly resultContract?: ResultContract;
 }
 
 /**
@@ -38,25 +23,11 @@ export function dataNode<Input = JsonValue>(
   run: NodeFunction<Input>,
   options: DataNodeOptions<Input> = {},
 ): NodeBinding {
-  const { retrySafe = false, timeoutMs = null, graceMs, decideAction, largeResult } = options;
   if (typeof run !== 'function') refuseOption('the node', 'a function', run);
-  if (typeof retrySafe !== 'boolean') refuseOption('retrySafe', 'true or false', retrySafe);
-  if (timeoutMs !== null) requireDelay('timeoutMs', timeoutMs, 1);
-  if (graceMs !== undefined) requireDelay('graceMs', graceMs, 0);
-  if (largeResult !== undefined && largeResult !== 'artifact') {
-    refuseOption('largeResult', "'artifact' or left out", largeResult);
-  }
-  if (decideAction !== undefined && typeof decideAction !== 'function') {
-    refuseOption('decideAction', 'a function', decideAction);
-  }
+  const { resultContract } = options;
   return nodeBinding({
+    ...checkedRules(options),
+    contract: resultContract === undefined ? null : contractOf(resultContract).validate,
     run: (input, context) => run(input as Input, context),
-    retrySafe,
-    timeoutMs,
-    largeResult: largeResult ?? 'refuse',
-    ...(graceMs === undefined ? {} : { graceMs }),
-    ...(decideAction === undefined
-      ? {}
-      : { decideAction: (input, context) => decideAction(input as Input, context) }),
   });
 }

@@ -10,6 +10,12 @@ export function requireDelay(name: string, value: unknown, least: number): void 
   refuseOption(name, `a whole number of milliseconds from ${least}`, value);
 }
 
+/** Throws `INVALID_OPTION` unless `value` is a whole number from `least`. */
+export function requireSize(name: string, value: unknown, least: number): void {
+  if (Number.isSafeInteger(value) && Number(value) >= least) return;
+  refuseOption(name, `a whole number from ${least}`, value);
+}
+
 /** Throws `INVALID_OPTION`: `name` is not what was `expected`. */
 export function refuseOption(name: string, expected: string, value: unknown): never {
   const shown = truncateText(errorText(value), MAX_SHOWN_LENGTH);

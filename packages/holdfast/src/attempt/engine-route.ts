@@ -1,0 +1,303 @@
+/**
+ * How an engine-backed attempt gets its answer: the lane's first live target, then at most one live
+ * fallback, and only after a failure that proves a target dead. Seed 000, "How a dispatch runs".
+ *
+ * Invariants: no two calls overlap; a call that proved a lane dead is durable before the next one
+ * begins; of the last call the receipt is kept until it is recorded beside the outcome; what an
+ * engine says after its call has ended counts for nothing.
+ */
+import { type EngineFailureKind, LANE_DEAD_FAILURES } from '../base/engine-failure.ts';
+import { engineIdentity } from '../base/engine-identity.ts';
+import type { ErrorCode } from '../base/error-codes.ts';
+import { errorText, HoldfastError } from '../base/errors.ts';
+import { utf8Length } from '../base/text.ts';
+import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
+import {
+  finalPart,
+  partsBytes,
+  readAgentResult,
+  readReportedIdentity,
+  readUsage,
+} from '../engine/agent-result.ts';
+import type { AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts';
+import { classifyEngineFailure } from '../engine/engine-error.ts';
+import type { TokenReservation } from '../engine/token-budget.ts';
+import type { PositionRecord } from '../run/position-record.ts';
+import type { NodeBinding, NodeContext } from './binding.ts';
+import type { AttemptHost } from './context.ts';
+import type { EngineReceipt, EngineSeat, EngineWork } from './engine-work.ts';
+import { requireInputWithin } from './limits.ts';
+
+/** What a route needs of its attempt. */
+export interface EngineRouteOptions {
+  readonly record: PositionRecord;
+  readonly binding: NodeBinding;
+  readonly work: EngineWork;
+  readonly context: NodeContext;
+  readonly host: AttemptHost;
+  /** Milliseconds left of the attempt's time; null = no limit. */
+  readonly timeLeftMs: () => number | null;
+}
+
+/** Answer or failure of one call. */
+type CallEnd =
+  | { readonly kind: 'answered'; readonly result: AgentResult }
+  | { readonly kind: 'failed'; readonly failure: EngineFailureKind; readonly error: unknown };
+
+/** The node failure that each kind of engine failure becomes; any other is `EFFECT_FAILED`. */
+const FAILURE_CODES: Readonly<Partial<Record<EngineFailureKind, ErrorCode>>> = {
+  timeout: 'TIMEOUT',
+  aborted: 'ABORTED',
+};
+
+export class EngineRoute {
+  readonly #options: EngineRouteOptions;
+  /** The call under way, or the last one, until its receipt is recorded. */
+  #receipt: EngineReceipt | null = null;
+  #reservation: TokenReservation | null = null;
+  #hasFallenBack = false;
+  #isCalling = false;
+
+  constructor(options: EngineRouteOptions) {
+    this.#options = options;
+  }
+
+  /** The receipt of the last call that is not recorded yet. */
+  get receipt(): EngineReceipt | null {
+    return this.#receipt;
+  }
+
+  /** The node's result. Throws what the attempt fails with. */
+  async run(): Promise<unknown> {
+    const prompt = await this.#prompt();
+    const { record } = this.#options;
+    const tried: string[] = [];
+    for (let seat = this.#nextSeat(); seat !== null; seat = this.#nextSeat()) {
+      const end = await this.#call(seat, prompt);
+      if (end.kind === 'answered') return this.#result(end.result);
+      if (!LANE_DEAD_FAILURES.has(end.failure)) throw this.#failure(seat, end);
+      tried.push(`${seat.target.adapter}/${seat.target.model}: ${errorText(end.error)}`);
+      await this.#recordDead();
+      this.#requireRunning();
+    }
+    throw unavailable(record, tried);
+  }
+
+  /** The effective target while it lives, then one live fallback; null when there is no more. */
+  #nextSeat(): EngineSeat | null {
+    const { host, record } = this.#options;
+    const { effective, fallbacks } = host.liveSeats(record);
+    if (effective !== null) return effective;
+    if (this.#hasFallenBack) return null;
+    this.#hasFallenBack = true;
+    return fallbacks[0] ?? null;
+  }
+
+  /** Nobody waits for the call under way any more: what it uses is unknown. */
+  close(): void {
+    if (!this.#isCalling) return;
+    this.#isCalling = false;
+    this.#commit(UNKNOWN_USAGE);
+    const open = this.#receipt;
+    if (open !== null) this.#receipt = { ...open, failure: 'timeout' };
+  }
+
+  async #prompt(): Promise<string> {
+    const { work, record, context, binding } = this.#options;
+    const prompt = await work.prompt(record.input, context);
+    if (typeof prompt !== 'string' || prompt.trim() === '') {
+      throw new HoldfastError(
+        'INVALID_ATTEMPT',
+        `The prompt of ${record.nodeId} must be a text with visible characters, not ` +
+          `${typeof prompt === 'string' ? 'a blank one' : `a value of type ${typeof prompt}`}.`,
+        { nodeId: record.nodeId },
+      );
+    }
+    requireInputWithin(binding, record, utf8Length(prompt));
+    return prompt;
+  }
+
+  async #call(seat: EngineSeat, prompt: string): Promise<CallEnd> {
+    const request = this.#request(seat, prompt);
+    this.#reservation = this.#reserve(seat);
+    const requested = engineIdentity(seat.selection);
+    this.#receipt = { requested, effective: null, usage: UNKNOWN_USAGE, failure: 'unknown' };
+    const call = { isOpen: true };
+    const listen = (event: EngineEvent) => {
+      if (call.isOpen && this.#isCalling) this.#heard(event);
+    };
+    this.#isCalling = true;
+    try {
+      const { engine, selection } = seat;
+      const returned = await engine.run(request, listen, this.#options.context.signal);
+      return this.#answered(readAgentResult(returned, selection));
+    } catch (error) {
+      return this.#failed(error);
+    } finally {
+      call.isOpen = false;
+      this.#isCalling = false;
+    }
+  }
+
+  #answered(result: AgentResult): CallEnd {
+    const { requested = null } = this.#receipt ?? {};
+    const { usage } = result;
+    const effective = this.#options.host.harmless(result.effective);
+    this.#receipt = { requested, effective, usage };
+    this.#commit(usage);
+    return { kind: 'answered', result };
+  }
+
+  #failed(error: unknown): CallEnd {
+    const failure = this.#kindOf(error);
+    const { usage, ...reported } = reportedBy(error);
+    const effective = this.#options.host.harmless(reported.effective);
+    const known = this.#receipt ?? { requested: null, usage: UNKNOWN_USAGE };
+    this.#receipt = { ...known, effective, usage: usage ?? known.usage, failure };
+    this.#commit(this.#receipt.usage);
+    return { kind: 'failed', failure, error };
+  }
+
+  /** What rejects with the very reason of its signal was aborted. */
+  #kindOf(error: unknown): EngineFailureKind {
+    const { signal } = this.#options.context;
+    if (signal.aborted && error === signal.reason) return 'aborted';
+    return classifyEngineFailure(error);
+  }
+
+  /** Engines are foreign code: nothing they tell may break the call. */
+  #heard(event: EngineEvent): void {
+    try {
+      if (event.kind === 'usage' && this.#receipt !== null) {
+        this.#receipt = { ...this.#receipt, usage: readUsage(event.usage) };
+      }
+      this.#options.host.engineEvent(this.#options.record, event);
+    } catch {
+      // A malformed event says nothing, and a listener's fault is not the engine's.
+    }
+  }
+
+  #commit(usage: UsageReceipt): void {
+    this.#reservation?.commit(usage);
+    this.#reservation = null;
+  }
+
+  #reserve(seat: EngineSeat): TokenReservation | null {
+    const { work, record, host } = this.#options;
+    const { callTokens, tokenBudget } = work;
+    const { hardTokenLimitEnforceable } = seat;
+    if (callTokens?.mode === 'hard' && !hardTokenLimitEnforceable) {
+      throw new HoldfastError(
+        'TOKEN_BUDGET',
+        `${record.nodeId} may use ${callTokens.tokens} tokens at most, and engine ` +
+          `${seat.engine.name} cannot enforce a limit. Use mode 'observed', or another engine.`,
+        { nodeId: record.nodeId, engine: seat.engine.name },
+      );
+    }
+    if (tokenBudget === null) return null;
+    const key = host.budgetKey(record.nodeId);
+    tokenBudget.restore(key, host.usage(record.nodeId));
+    return tokenBudget.reserve(callTokens?.tokens ?? 1, {
+      key,
+      hardLimitEnforceable: hardTokenLimitEnforceable,
+    });
+  }
+
+  async #recordDead(): Promise<void> {
+    const receipt = this.#receipt;
+    if (receipt === null) return;
+    const { host, record } = this.#options;
+    this.#receipt = null;
+    await host.recordDeadLane(record, receipt);
+  }
+
+  #requireRunning(): void {
+    const { signal } = this.#options.context;
+    if (signal.aborted) throw signal.reason;
+  }
+
+  #result(result: AgentResult): unknown {
+    const { work, binding, record } = this.#options;
+    const { outputBytes } = binding.limits;
+    const bytes = partsBytes(result);
+    if (outputBytes !== null && bytes > outputBytes) {
+      throw new HoldfastError(
+        'OUTPUT_LIMIT',
+        `The answer for ${record.nodeId} has ${bytes} bytes; ${outputBytes} are allowed.`,
+        { nodeId: record.nodeId, bytes, limit: outputBytes },
+      );
+    }
+    const final = finalPart(result);
+    if (work.parseResult !== null) return work.parseResult(final, result.parts);
+    return final.kind === 'structured' ? final.value : final.text;
+  }
+
+  #failure({ engine }: EngineSeat, end: Extract<CallEnd, { kind: 'failed' }>): HoldfastError {
+    const { failure, error } = end;
+    const code = codeOf(error) ?? FAILURE_CODES[failure] ?? 'EFFECT_FAILED';
+    const text = `Engine ${engine.name} failed (${failure}): ${errorText(error)}`;
+    return new HoldfastError(code, text, { failure }, error);
+  }
+
+  #request(seat: EngineSeat, prompt: string): AgentRequest {
+    const { work, record, binding, context, timeLeftMs } = this.#options;
+    const { selection } = seat;
+    const timeoutMs = timeLeftMs();
+    const cwd = binding.workspace.directory ?? work.scratchDirectory;
+    return Object.freeze({
+      prompt,
+      tools: selection.capabilities,
+      allowedTools: work.permissions,
+      workspaceMode: binding.workspace.mode,
+      timeoutGraceMs: binding.graceMs,
+      attempt: attemptOf(record, context.runId),
+      ...given('system', work.system),
+      ...given('model', selection.model),
+      ...given('maxTokens', work.callTokens?.tokens ?? null),
+      ...given('jsonSchema', work.schema),
+      ...given('cwd', cwd),
+      ...given('timeoutMs', timeoutMs),
+      ...given('maxOutputBytes', binding.limits.outputBytes),
+      ...given('maxMemoryBytes', work.memoryBytes),
+    });
+  }
+}
+
+function given<Key extends string, Value>(key: Key, value: Value | null): { [K in Key]?: Value } {
+  return value === null ? {} : ({ [key]: value } as { [K in Key]: Value });
+}
+
+function attemptOf({ nodeId, position, started }: PositionRecord, runId: string) {
+  const attemptId = started?.attemptId ?? '';
+  return { runId, attemptId, leafId: nodeId, path: [position], label: nodeId };
+}
+
+/** A result that could not be read has a code of its own. */
+function codeOf(error: unknown): ErrorCode | null {
+  return error instanceof HoldfastError && error.code === 'RESULT_INVALID' ? error.code : null;
+}
+
+/** What a failure says of who failed and what it used; a foreign error may say anything. */
+function reportedBy(error: unknown): Pick<EngineReceipt, 'effective'> & {
+  readonly usage: UsageReceipt | null;
+} {
+  try {
+    if (classifyEngineFailure(error) === 'unknown') return { effective: null, usage: null };
+    const { effective, usage } = error as { readonly effective: unknown; readonly usage: unknown };
+    return {
+      effective: readReportedIdentity(effective),
+      usage: usage === null || usage === undefined ? null : readUsage(usage),
+    };
+  } catch {
+    return { effective: null, usage: null };
+  }
+}
+
+function unavailable(record: PositionRecord, tried: readonly string[]): HoldfastError {
+  const why = tried.length === 0 ? 'each is proven dead already' : tried.join('; ');
+  return new HoldfastError(
+    'ENGINE_UNAVAILABLE',
+    `No target of the lane of ${record.nodeId} can be used (${why}).`,
+    { nodeId: record.nodeId },
+  );
+}

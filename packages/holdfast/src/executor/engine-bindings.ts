@@ -1,0 +1,100 @@
+/** The engines of an executor: one for each target that the stored plan may use. */
+import type { EngineSeat, LiveSeats } from '../attempt/engine-work.ts';
+import { canonicalText } from '../base/digest.ts';
+import { type EngineSelectionRecord, engineSelection } from '../base/engine-identity.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ExecutionTarget } from '../graph/execution-target.ts';
+import type { ResolvedExecutionLane, ResolvedPlan } from '../graph/plan.ts';
+import type { DeadLanes } from '../run/dead-lanes.ts';
+import { isNamed, type LaneBook, targetsOf } from '../run/lane-book.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+
+/** Joins a target of the plan to the engine that stands behind it. */
+export interface GraphEngineBinding {
+  /** Exactly the plan's effective or fallback target. */
+  readonly target: ExecutionTarget;
+  readonly engine: Engine;
+  /** The full identity; by default what the target says. */
+  readonly selection?: EngineSelectionRecord;
+  /** Whether the engine keeps to `maxTokens`; false by default. */
+  readonly hardTokenLimitEnforceable?: boolean;
+}
+
+export class EngineSeats {
+  static readonly none: EngineSeats = new EngineSeats([]);
+  readonly #seats: ReadonlyMap<string, EngineSeat>;
+
+  /** Throws `MISSING_ENGINE_BINDING` for a binding that is malformed or given twice. */
+  constructor(bindings: readonly GraphEngineBinding[]) {
+    const seats = new Map<string, EngineSeat>();
+    bindings.forEach((binding, place) => {
+      const seat = seatOf(binding, place);
+      const key = keyOf(seat.target);
+      if (seats.has(key)) refuse(`engines[${place}] binds target ${key} again`);
+      seats.set(key, seat);
+    });
+    this.#seats = seats;
+  }
+
+  /** Throws `MISSING_ENGINE_BINDING` unless the bindings are exactly those of the plan's targets. */
+  requireExactly(lanes: LaneBook): void {
+    const planned = new Set(lanes.lanes().flatMap((lane) => targetsOf(lane).map(keyOf)));
+    for (const key of planned) {
+      if (!this.#seats.has(key)) refuse(`target ${key} of the plan has no engine`);
+    }
+    for (const key of this.#seats.keys()) {
+      if (!planned.has(key)) refuse(`target ${key} is not in the plan`);
+    }
+  }
+
+  /** Bindings of those that a plan may use: a child run is given its parent's engines. */
+  bindingsFor(plan: Pick<ResolvedPlan, 'executionLanes'>): readonly GraphEngineBinding[] {
+    const planned = new Set(plan.executionLanes.flatMap((lane) => targetsOf(lane).map(keyOf)));
+    return [...this.#seats.values()].filter(({ target }) => planned.has(keyOf(target)));
+  }
+
+  /** The engine behind a target. Throws `MISSING_ENGINE_BINDING`. */
+  seat(target: ExecutionTarget): EngineSeat {
+    return this.#seats.get(keyOf(target)) ?? refuse(`target ${keyOf(target)} has no engine`);
+  }
+
+  /** The seats of a lane that are alive. */
+  live(lane: ResolvedExecutionLane, dead: DeadLanes): LiveSeats {
+    const { effective, fallbacks } = lane;
+    const isAlive = (target: ExecutionTarget) => !dead.isDead(target);
+    return {
+      effective: isAlive(effective) ? this.seat(effective) : null,
+      fallbacks: fallbacks.filter(isAlive).map((target) => this.seat(target)),
+    };
+  }
+}
+
+function seatOf(binding: GraphEngineBinding, place: number): EngineSeat {
+  const { target, engine, hardTokenLimitEnforceable = false } = binding;
+  if (typeof engine?.run !== 'function') refuse(`engines[${place}].engine has no run function`);
+  if (typeof target?.adapter !== 'string' || !Array.isArray(target.tools)) {
+    refuse(`engines[${place}].target is no execution target`);
+  }
+  if (typeof hardTokenLimitEnforceable !== 'boolean') {
+    refuse(`engines[${place}].hardTokenLimitEnforceable must be true or false`);
+  }
+  const selection = binding.selection ?? engineSelection({ ...target, capabilities: target.tools });
+  const isSame =
+    isNamed(target, selection) &&
+    selection.model === target.model &&
+    canonicalText([...selection.capabilities]) === canonicalText([...target.tools]);
+  if (!isSame) refuse(`engines[${place}].selection is not one of target ${keyOf(target)}`);
+  return Object.freeze({ target, selection, engine, hardTokenLimitEnforceable });
+}
+
+function keyOf(target: ExecutionTarget): string {
+  const { adapter, provider, modelFamily, model, tools } = target;
+  return JSON.stringify([adapter, provider, modelFamily, model, [...tools]]);
+}
+
+function refuse(what: string): never {
+  throw new GraphExecutionError(
+    'MISSING_ENGINE_BINDING',
+    `${what}. Bind one engine to each effective and fallback target of the plan, and no other.`,
+  );
+}
