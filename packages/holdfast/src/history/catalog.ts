@@ -33,6 +33,14 @@ import {
   text,
   trueOnly,
 } from './payload-check.ts';
+import {
+  type PreflightPayloads,
+  preflightFailed,
+  preflightPaused,
+  preflightResumed,
+  probeFinished,
+  probeStarted,
+} from './preflight-payload.ts';
 
 /** Names one attempt: the same position is always the same attempt. */
 export interface AttemptIdentity {
@@ -57,7 +65,7 @@ export type UnavailabilitySource =
   | { readonly kind: 'attempt'; readonly sequence: number }
   | { readonly kind: 'preflight'; readonly probeEventId: string; readonly laneId: string };
 
-export interface EventPayloads {
+export interface EventPayloads extends PreflightPayloads {
   'graph:run-started': { readonly definition: JsonValue };
   'graph:node-dispatched': {
     readonly nodeId: string;
@@ -295,6 +303,11 @@ export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
       { output: json, code: text, message: string },
     ),
   ),
+  'preflight:probe-started': entry(false, probeStarted),
+  'preflight:probe-finished': entry(false, probeFinished),
+  'preflight:paused': entry(false, preflightPaused),
+  'preflight:resumed': entry(false, preflightResumed),
+  'preflight:failed': entry(false, preflightFailed),
 };
 
 /** True for a type of the catalog. */
