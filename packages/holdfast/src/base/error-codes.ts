@@ -413,8 +413,8 @@ const executor = {
     next: 'Run it again: it goes on where it stopped.',
   },
   ACTION_POLICY: {
-    meaning: 'The action policy of a node threw.',
-    next: 'Correct the policy; the node can be tried again.',
+    meaning: 'The action policy of a node threw, or returned something that is no decision.',
+    next: 'Correct the policy: allow, wait or deny; the node can be tried again.',
   },
   ANSWER_INVALID: {
     meaning: 'An answer is not one that the open pause accepts.',

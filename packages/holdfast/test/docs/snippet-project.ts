@@ -30,7 +30,7 @@ export interface Snippet extends Fence {
   readonly source: string;
 }
 
-/** README.md and every page below docs, decisions left out. */
+/** README.md and every page below docs, those of its folders included. */
 export function readSnippets(): readonly Snippet[] {
   const pages = ['README.md', ...pagesBelow('docs')];
   return pages.flatMap((page) => snippetsOf(page, readFileSync(path.join(root, page), 'utf8')));

@@ -10,7 +10,7 @@ import {
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
-import { handClock, someTurns } from '../scenarios/world.ts';
+import { handClock } from '../scenarios/world.ts';
 
 const graph = dagOf(['a']);
 const POLL_MS = 1_000;
@@ -40,10 +40,10 @@ async function hostOf(
     clock,
     /** Lets the look under way and so many more be made. */
     looks: async (count: number) => {
-      await someTurns();
+      await clock.rest();
       for (let look = 0; look < count; look += 1) {
         clock.pass(POLL_MS);
-        await someTurns();
+        await clock.rest();
       }
     },
     stop: async () => {

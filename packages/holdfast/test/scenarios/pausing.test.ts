@@ -3,15 +3,7 @@ import { dataNode, type GraphExecutor, waitNode } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
-import {
-  flowScene,
-  handClock,
-  nextTurn,
-  pauseIdOf,
-  pausesOf,
-  sceneOf,
-  someTurns,
-} from './world.ts';
+import { flowScene, handClock, nextTurn, pauseIdOf, pausesOf, sceneOf } from './world.ts';
 
 const ask = (prompt: string) => waitNode({ kind: 'approval', prompt });
 
@@ -29,7 +21,8 @@ test('B17: answers while others run only ever move a status forward', async () =
     join: dataNode(() => void joined++),
   };
   const edges = ['one>join', 'two>join', 'three>join', 'slow>join'];
-  const scene = await sceneOf(dagOf(Object.keys(nodes), { edges }), nodes);
+  const clock = handClock();
+  const scene = await sceneOf(dagOf(Object.keys(nodes), { edges }), nodes, { clock });
   const executor = await scene.open();
   const running = executor.run();
   const ranks = new Map<string, number>();
@@ -42,7 +35,7 @@ test('B17: answers while others run only ever move a status forward', async () =
   for (const { pauseId } of await pausesOf(executor, 3)) {
     await look();
     await executor.answer(pauseId, 'yes', { by: 'ada' });
-    await someTurns(3);
+    await clock.rest();
     await look();
     expect(joined).toBe(0);
   }
@@ -60,14 +53,15 @@ test('B19: a result that was in flight when a sibling ended is kept', async () =
     b: ask('b?'),
     work: dataNode(() => finishB.opened.then(() => 'work')),
   };
-  const scene = await sceneOf(dagOf(Object.keys(nodes), { edges: ['b>work'] }), nodes);
+  const clock = handClock();
+  const scene = await sceneOf(dagOf(Object.keys(nodes), { edges: ['b>work'] }), nodes, { clock });
   const executor = await scene.open();
   const running = executor.run();
   const [pause] = await pausesOf(executor);
   await executor.answer(pause?.pauseId ?? '', 'yes', { by: 'ada' });
   while (!(await scene.positions()).includes('dag/work/1')) await nextTurn();
   finishA.open();
-  await someTurns(5);
+  await clock.rest();
   finishB.open();
   expect(await running).toEqual({
     kind: 'complete',
@@ -203,7 +197,7 @@ describe('B28: an approval that is overdue when it is created', () => {
       seen.push(events.map(({ type }) => type.slice('graph:'.length)).join(' '));
     });
     const running = executor.run();
-    await someTurns();
+    await clock.rest();
     clock.pass(10_000);
     finish.open();
     expect(await running).toMatchObject({ output: { nodes: { ask: 'nobody came' } } });

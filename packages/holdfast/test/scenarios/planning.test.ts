@@ -4,7 +4,7 @@ import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, test } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
-import { flowScene, pauseIdOf, pausesOf, sceneOf, someTurns } from './world.ts';
+import { flowScene, handClock, nextTurn, pauseIdOf, pausesOf, sceneOf } from './world.ts';
 
 test('B01: a join behind a branch not taken runs once; nothing stays pending', async () => {
   const flow = flowOf(
@@ -44,9 +44,11 @@ test.each([2, 10, 100])(
       join: dataNode(() => void joined++),
     };
     const edges = ids.map((id) => `${id}>join`);
-    const scene = await sceneOf(dagOf([...ids, 'join'], { edges, concurrency: width }), nodes);
+    const clock = handClock();
+    const shape = { edges, concurrency: width };
+    const scene = await sceneOf(dagOf([...ids, 'join'], shape), nodes, { clock });
     const running = scene.run({ maxConcurrentAttempts: width });
-    await someTurns();
+    await clock.rest();
     all.open();
     expect(await running).toMatchObject({ kind: 'complete' });
     expect(joined).toBe(1);
@@ -183,7 +185,7 @@ test('B14: an option given as undefined keeps its default', async () => {
   } as never);
   const running = executor.run();
   const [pause] = await pausesOf(executor);
-  await someTurns();
+  while (inFlight < 64) await nextTurn();
   // 64 at once is the default; the question was one of them until it paused.
   expect(inFlight).toBe(64);
   expect(pause).not.toHaveProperty('dueAt');

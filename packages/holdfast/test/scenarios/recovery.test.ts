@@ -14,7 +14,7 @@ import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, test } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
-import { flowScene, handClock, nextTurn, pauseIdOf, sceneOf, someTurns } from './world.ts';
+import { flowScene, handClock, nextTurn, pauseIdOf, sceneOf } from './world.ts';
 
 const owner = (id: string): OwnerIdentity => ({
   id,
@@ -93,7 +93,7 @@ describe('B34: a worker that lost its lease while its node still runs', () => {
     await held.begun.opened;
     for (let tens = 0; tens < 24; tens += 1) {
       clock.pass(10_000);
-      await someTurns(3);
+      await clock.rest();
     }
     await expect(leaseOf(scene.storage, 'two')).rejects.toThrow('held by');
     held.finish.open();
@@ -281,8 +281,8 @@ describe('B41: the store is down while runs are recovered', () => {
         onResult: (runId, { kind }) => ended.set(runId, kind),
         onError: (_runId, error) => told.push(error),
       });
-      for (let look = 0; look < 10 && ended.size < runIds.length; look += 1) {
-        await someTurns();
+      while (ended.size < runIds.length) {
+        await clock.rest();
         clock.pass(1_000);
       }
       halt.abort();
@@ -400,12 +400,12 @@ describe('B50: a step left in flight by a worker that is gone', () => {
       signal: halt.signal,
       onResult: (_runId, result) => ended.push(result),
     });
-    await someTurns();
+    await clock.rest();
     clock.pass(30_000);
-    await someTurns();
+    await clock.rest();
     expect(held.starts()).toBe(1);
     clock.pass(31_000);
-    await someTurns();
+    await clock.rest();
     halt.abort();
     await host;
     expect(ended).toEqual([{ kind: 'complete', output: { nodes: { a: 'second' } } }]);

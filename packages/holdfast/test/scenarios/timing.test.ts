@@ -10,15 +10,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { carefulDraftReview } from '../executor/draft-review.ts';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
-import {
-  flowScene,
-  type HandClock,
-  handClock,
-  nextTurn,
-  pausesOf,
-  sceneOf,
-  someTurns,
-} from './world.ts';
+import { flowScene, type HandClock, handClock, pausesOf, sceneOf, someTurns } from './world.ts';
 
 const base = mkdtempSync(path.join(tmpdir(), 'holdfast-timing-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -47,27 +39,13 @@ function storeClock(clock: Clock): Clock {
   };
 }
 
-/** What a run ends with; as with a real clock, what is due at once waits for no more time. */
-async function endOf(running: Promise<RunResult>, clock: HandClock): Promise<RunResult> {
-  let isOver = false;
-  const over = () => {
-    isOver = true;
-  };
-  running.then(over, over);
-  while (!isOver) {
-    await nextTurn();
-    clock.pass(0);
-  }
-  return running;
-}
-
 interface WatchedStorage {
   readonly storage: RunStorage;
   /** Resolves once nobody waits for the store, however slow it is, and nobody goes on to it. */
   isStill(): Promise<void>;
 }
 
-function watchedStorage(storage: RunStorage): WatchedStorage {
+function watchedStorage(storage: RunStorage, clock: HandClock): WatchedStorage {
   let calls = 0;
   let open = 0;
   const watched = <Port extends object>(port: Port): Port =>
@@ -99,7 +77,7 @@ function watchedStorage(storage: RunStorage): WatchedStorage {
     isStill: async () => {
       for (let before = -1; open > 0 || calls !== before; ) {
         before = calls;
-        await someTurns();
+        await clock.rest();
       }
     },
   };
@@ -160,14 +138,14 @@ describe.each(stores)('on the %s store', (_name, storageOf) => {
     expect(await executor.pauses()).toHaveLength(1);
     expect(await scene.types()).not.toContain('timer-fired');
     clock.pass(1);
-    expect(await endOf(running, clock)).toMatchObject({ output: { nodes: { ask: 'late' } } });
+    expect(await running).toMatchObject({ output: { nodes: { ask: 'late' } } });
     await scene.verify();
     await storage.close();
   });
 
   test('B82: a host that stays fires what is due by itself', async () => {
     const clock = handClock();
-    const { storage, isStill } = watchedStorage(storageOf(clock));
+    const { storage, isStill } = watchedStorage(storageOf(clock), clock);
     let works = 0;
     const scene = await flowScene(sleepThenWork, { work: () => void works++ }, { clock, storage });
     const halt = new AbortController();

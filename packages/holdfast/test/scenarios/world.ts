@@ -22,25 +22,49 @@ import {
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 
-/** A clock whose time moves when it is told to; turns of the executor go on by themselves. */
+/**
+ * A clock whose time moves when it is told to. Turns of the executor go on by themselves, and so
+ * does, as with a real clock, what is due at once.
+ */
 export interface HandClock extends Clock {
   /** Moves time and calls what is due on the way, in order. */
   pass(ms: number): void;
+  /**
+   * Resolves once all that asked this clock for a turn has had it: whatever goes on after that
+   * waits for time, for a test, or for something outside of this process.
+   */
+  rest(): Promise<void>;
   /** How many timers wait. */
   readonly waiting: number;
 }
 
 export function handClock(startMs: number = Date.UTC(2026, 0, 1)): HandClock {
   let now = startMs;
+  let asked = 0;
   const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  const soon = (callback: () => void) => {
+    asked += 1;
+    setImmediate(() => {
+      asked -= 1;
+      callback();
+    });
+  };
   return {
     now: () => now,
     after: (delayMs, callback) => {
       const timer = { at: now + delayMs, callback };
       timers.add(timer);
+      const fire = () => {
+        if (timers.delete(timer)) callback();
+      };
+      if (delayMs <= 0) soon(fire);
       return { cancel: () => void timers.delete(timer) };
     },
-    soon: (callback) => void setImmediate(callback),
+    soon,
+    rest: async () => {
+      do await nextTurn();
+      while (asked > 0);
+    },
     pass: (ms) => {
       const until = now + ms;
       for (;;) {
@@ -149,8 +173,11 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets several turns of an executor happen. */
-export async function someTurns(count = 20): Promise<void> {
+/**
+ * Lets so many turns of the event loop happen: for tests that try one interleaving after another
+ * and must hold in each. Who wants all to have happened awaits the clock's `rest`.
+ */
+export async function someTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
