@@ -14,15 +14,63 @@ export type {
 // Host bindings of a graph
 export type { GraphBindings } from './attempt/graph-bindings.ts';
 export { NodeFailure } from './attempt/outcome.ts';
+// Engines
+export {
+  ENGINE_FAILURE_KINDS,
+  type EngineFailureKind,
+  LANE_DEAD_FAILURES,
+} from './base/engine-failure.ts';
+export {
+  type EngineSelectionRecord,
+  engineSelection,
+  type GraphEngineIdentity,
+} from './base/engine-identity.ts';
 // Errors: the closed table
 export { type ErrorCode, type ErrorCodeEntry, errorCodes } from './base/error-codes.ts';
 // What a store is
 export type { OwnerIdentity } from './base/owner-identity.ts';
 // Storing and running
 export type { Clock, Timer } from './base/ports.ts';
+export type { ReportedUsage, UsageReceipt } from './base/usage.ts';
+export type {
+  AgentAttempt,
+  AgentPart,
+  AgentRequest,
+  AgentResult,
+  Engine,
+  EngineEvent,
+  EngineListener,
+  WorkspaceMode,
+} from './engine/engine.ts';
+export {
+  classifyEngineFailure,
+  EngineError,
+  type EngineErrorOptions,
+} from './engine/engine-error.ts';
+export {
+  type AdmissionRequest,
+  type MockAdmission,
+  type MockCall,
+  MockEngine,
+  type MockEngineOptions,
+  type MockReply,
+  type MockResponder,
+  type MockTarget,
+} from './engine/mock-engine.ts';
+export {
+  createTokenBudget,
+  type TokenBudget,
+  type TokenBudgetMode,
+  type TokenBudgetOptions,
+  type TokenBudgetSnapshot,
+  type TokenReservation,
+  type TokenReserveOptions,
+} from './engine/token-budget.ts';
+export type { TokenTotals } from './engine/token-ledger.ts';
+export type { GraphEngineBinding } from './executor/engine-bindings.ts';
 export type { GraphExecutor, Reconciliation } from './executor/executor.ts';
 export { createGraphExecutor, type GraphExecutorOptions } from './executor/graph-executor.ts';
-export type { LogLine } from './executor/options.ts';
+export type { EngineLine, LogLine } from './executor/options.ts';
 export {
   type LoadedRunDefinition,
   loadRunDefinition,
@@ -151,6 +199,9 @@ export type { BoundRun } from './hosts/local/bound-run.ts';
 export { type DrivenRun, type DriveRunOptions, driveRun } from './hosts/local/drive-run.ts';
 export { type BindRun, type RunDueOptions, runDue } from './hosts/local/run-due.ts';
 export { LOCAL_NAMESPACE, type RunFlowOptions, runFlow } from './hosts/local/run-flow.ts';
+// Memories: the port and its two adapters
+export { createFileMemory, type FileMemoryOptions } from './memory/file-memory.ts';
+export { createInMemoryMemory } from './memory/in-memory-memory.ts';
 export type {
   Memory,
   MemoryCommand,
@@ -158,7 +209,21 @@ export type {
   MemoryErrorCode,
   MemoryResult,
 } from './memory/memory.ts';
+export {
+  defaultMemoryLimits,
+  type MemoryLimits,
+  type MemoryOptions,
+} from './memory/memory-options.ts';
+export type {
+  MemoryDeleteReceipt,
+  MemoryDirectoryView,
+  MemoryEntry,
+  MemoryFileView,
+  MemoryRenameReceipt,
+  MemoryWriteReceipt,
+} from './memory/memory-values.ts';
 export { type DataNodeOptions, dataNode } from './nodes/data-node.ts';
+export { type EngineNodeOptions, engineNode } from './nodes/engine-node.ts';
 // Flows: bindings, and flows written in code
 export {
   approval,
@@ -182,6 +247,9 @@ export {
 } from './nodes/flow/define-flow.ts';
 export type { FlowFunctions } from './nodes/flow/flow-functions.ts';
 export { type FlowNodesOptions, flowNodes } from './nodes/flow/flow-nodes.ts';
+export type { AttemptBudgetPolicy, GraphNodeBinding, NodeDataContext } from './nodes/long-form.ts';
+export type { NodeRules } from './nodes/node-rules.ts';
+export type { ResultContract } from './nodes/result-contract.ts';
 export { type WaitNodeOptions, waitNode } from './nodes/wait-node.ts';
 export { currentOwner, isProvenDead } from './process/owner.ts';
 export { GraphExecutionError } from './run/run-error.ts';
@@ -194,6 +262,7 @@ export type {
   RunWaiting,
 } from './run/run-result.ts';
 export type {
+  ArtifactContentMode,
   ArtifactReference,
   ArtifactScope,
   ArtifactStore,
@@ -207,7 +276,12 @@ export type {
   ReadOptions,
 } from './store/event-store.ts';
 export type { AcquireOptions, LeaseGrant, LeaseHeld, LeaseStore } from './store/lease-store.ts';
-export { defaultStoragePolicy, type RunStoragePolicy } from './store/policy.ts';
+export {
+  defaultStoragePolicy,
+  type RunStoragePolicy,
+  safePayloadBytes,
+} from './store/policy.ts';
+export { Redactor } from './store/redactor.ts';
 export type {
   RunFilter,
   RunIndex,
@@ -217,7 +291,30 @@ export type {
   RunPage,
   RunStatus,
 } from './store/run-index.ts';
+export type { SecretStream } from './store/secret-stream.ts';
 export type { Snapshot, SnapshotStore } from './store/snapshot-store.ts';
 export type { RunStorage, RunStorageRecord, StorageProvider } from './store/storage.ts';
 export { StorageError, type StorageErrorCode } from './store/storage-error.ts';
 export { createSystemClock, type SystemClockOptions } from './store/system-clock.ts';
+// Workspaces of attempts
+export { createGitInspector, type GitInspectorOptions } from './workspace/git-inspector.ts';
+export {
+  underWorkspacePolicy,
+  type WorkspaceGuard,
+  type WorkspaceLimits,
+} from './workspace/guarded-effect.ts';
+export {
+  HEAD_PATH,
+  type WorkspaceChange,
+  type WorkspaceChanges,
+  type WorkspaceEntry,
+  type WorkspaceInspector,
+  type WorkspaceSnapshot,
+} from './workspace/workspace-inspection.ts';
+export {
+  checkWorkspacePolicy,
+  foreignPaths,
+  type InspectedWorkspacePolicy,
+  type NodeWorkspacePolicy,
+  noWorkspace,
+} from './workspace/workspace-policy.ts';
