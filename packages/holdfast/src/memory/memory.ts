@@ -1,7 +1,7 @@
 /**
  * The live Memory port: files under `/memories` that a model or a node edits by commands.
  *
- * Invariant: `execute` resolves with a refusal instead of rejecting, unless the host is broken.
+ * Invariant: `execute` never rejects; what goes wrong is a refusal with a code.
  */
 import type { JsonValue } from '../base/json.ts';
 
@@ -54,16 +54,18 @@ export interface MemoryError {
   readonly details?: JsonValue;
 }
 
-/** What a command came to. */
+/**
+ * What a command came to. `value` has the shape that `memory-values.ts` gives for its command; the
+ * `command` of a refusal is the name as it was given (cut), or `unknown` where none was.
+ */
 export type MemoryResult =
   | { readonly ok: true; readonly command: MemoryCommand['command']; readonly value: JsonValue }
-  | {
-      readonly ok: false;
-      readonly command: MemoryCommand['command'];
-      readonly error: MemoryError;
-    };
+  | { readonly ok: false; readonly command: string; readonly error: MemoryError };
 
-/** A live memory. `scope` is a non-blank name of what it is shared by. */
+/**
+ * A live memory. `scope` is a non-blank name of what it is shared by. Commands given to one
+ * `Memory` are carried out one after the other, in the order of the calls. Seed 000.
+ */
 export interface Memory {
   readonly scope: string;
   execute(command: MemoryCommand): Promise<MemoryResult>;

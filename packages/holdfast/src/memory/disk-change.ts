@@ -1,0 +1,190 @@
+/**
+ * Makes one change of a memory on disk.
+ *
+ * Invariants: a file is only ever put in its place whole (by link or rename), and its bytes and
+ * names are synced before the command is answered; nothing is overwritten that was not looked at.
+ */
+import type { BigIntStats } from 'node:fs';
+import { link, rename, rmdir, unlink } from 'node:fs/promises';
+import { type AnchoredDirectory, systemCode } from './anchored-directory.ts';
+import { isSameFile, type UnfinishedFile, writeUnfinished } from './disk-text.ts';
+import { type DiskTree, statOf } from './disk-walk.ts';
+import { nameOf, namesOf, parentOf } from './memory-path.ts';
+import type { MemoryChange } from './memory-plan.ts';
+
+/** What a change is made on: the look at the disk that it was decided by. */
+export interface DiskMoment {
+  readonly root: AnchoredDirectory;
+  readonly tree: DiskTree;
+  /** The file that the command read. */
+  readonly stamp: BigIntStats | null;
+  /** A number that no earlier write of this memory used. */
+  readonly number: number;
+}
+
+/** Thrown when the disk is not any more as it was looked at: look again, and decide again. */
+export class DiskChanged extends Error {}
+
+type Write = MemoryChange & { readonly kind: 'write' };
+type Rename = MemoryChange & { readonly kind: 'rename' };
+
+/** Codes that mean that somebody else has been here since the look. */
+const CHANGED: ReadonlySet<string> = new Set([
+  'ENOENT',
+  'EEXIST',
+  'ENOTEMPTY',
+  'ENOTDIR',
+  'EISDIR',
+]);
+/** Whoever leaves a write unfinished for an hour is gone. */
+const ABANDONED_NS = 3_600_000_000_000n;
+
+/** Throws `DiskChanged`, and what the system says. */
+export async function makeChange(change: MemoryChange, moment: DiskMoment): Promise<void> {
+  try {
+    if (change.kind === 'write') await write(change, moment);
+    else if (change.kind === 'delete') await deleteFiles(change.files, moment.root);
+    else await move(change, moment.root);
+  } catch (error) {
+    if (CHANGED.has(systemCode(error))) throw new DiskChanged();
+    throw error;
+  }
+}
+
+async function write(change: Write, { root, tree, stamp, number }: DiskMoment): Promise<void> {
+  const { path, text, isNew, evicted } = change;
+  const after = [...tree.files.values()].reduce((max, { age }) => (age > max ? age : max), 0n);
+  const unfinished = await writeUnfinished(root, { text, after }, number);
+  try {
+    await inParentOf(root, path, 'made', async (parent) => {
+      const place = parent.at(nameOf(path));
+      if (isNew) {
+        await removeEmpty(parent, nameOf(path));
+        await link(root.at(unfinished.name), place);
+      } else {
+        const now = await statOf(parent, nameOf(path));
+        if (now === null || stamp === null || !isSameFile(now, stamp)) throw new DiskChanged();
+        await rename(root.at(unfinished.name), place);
+      }
+      await parent.sync();
+    });
+  } finally {
+    await unlinkAny(root, unfinished.name);
+  }
+  await removeAbandoned(root, tree, unfinished);
+  if (evicted.length > 0) await deleteFiles(evicted, root, 'some');
+}
+
+/** Writes that were never finished: their processes were killed. */
+async function removeAbandoned(
+  root: AnchoredDirectory,
+  { unfinished }: DiskTree,
+  { writtenAt }: UnfinishedFile,
+): Promise<void> {
+  for (const name of unfinished) {
+    const stats = await statOf(root, name);
+    if (stats?.isFile() && writtenAt - stats.mtimeNs > ABANDONED_NS) await unlinkAny(root, name);
+  }
+}
+
+/** Deletes files; of `all` that were asked for at least one must still have been there. */
+async function deleteFiles(
+  paths: readonly string[],
+  root: AnchoredDirectory,
+  wanted: 'all' | 'some' = 'all',
+): Promise<void> {
+  let deleted = 0;
+  for (const path of paths) {
+    try {
+      await inParentOf(root, path, 'found', async (parent) => {
+        await unlink(parent.at(nameOf(path)));
+        await parent.sync();
+      });
+      deleted += 1;
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
+    await removeEmptyAbove(root, path);
+  }
+  if (deleted === 0 && wanted === 'all') throw new DiskChanged();
+}
+
+async function move({ from, to, isDirectory }: Rename, root: AnchoredDirectory): Promise<void> {
+  await inParentOf(root, from, 'found', (source) =>
+    inParentOf(root, to, 'made', async (target) => {
+      const [before, after] = [source.at(nameOf(from)), target.at(nameOf(to))];
+      await removeEmpty(target, nameOf(to));
+      if (isDirectory) {
+        if ((await statOf(target, nameOf(to))) !== null) throw new DiskChanged();
+        await rename(before, after);
+      } else {
+        // A link is refused where something stands; a rename would take its place.
+        await link(before, after);
+        await unlink(before);
+      }
+      await target.sync();
+      await source.sync();
+    }),
+  );
+  await removeEmptyAbove(root, from);
+}
+
+/** Does `work` in the directory that `path` stands in. */
+async function inParentOf(
+  root: AnchoredDirectory,
+  path: string,
+  how: 'found' | 'made',
+  work: (parent: AnchoredDirectory) => Promise<void>,
+): Promise<void> {
+  const opened: AnchoredDirectory[] = [];
+  try {
+    let parent = root;
+    for (const name of namesOf(path).slice(0, -1)) {
+      parent = await (how === 'made' ? parent.madeChild(name) : parent.child(name));
+      opened.push(parent);
+    }
+    await work(parent);
+  } finally {
+    await Promise.all(opened.map((directory) => directory.close()));
+  }
+}
+
+/** Removes the directories above `path` that hold nothing any more, from the lowest up. */
+async function removeEmptyAbove(root: AnchoredDirectory, path: string): Promise<void> {
+  for (let above = parentOf(path); namesOf(above).length > 0; above = parentOf(above)) {
+    try {
+      await inParentOf(root, above, 'found', async (parent) => {
+        await rmdir(parent.at(nameOf(above)));
+        await parent.sync();
+      });
+    } catch (error) {
+      if (!CHANGED.has(systemCode(error))) throw error;
+    }
+  }
+}
+
+/** Removes what a crash left of a directory: no memory has directories without files. */
+async function removeEmpty(parent: AnchoredDirectory, name: string): Promise<void> {
+  if (!(await statOf(parent, name))?.isDirectory()) return;
+  const directory = await parent.child(name);
+  try {
+    for (const entry of await directory.entries()) {
+      if (entry.isDirectory()) await removeEmpty(directory, entry.name);
+    }
+  } finally {
+    await directory.close();
+  }
+  try {
+    await rmdir(parent.at(name));
+  } catch (error) {
+    if (!CHANGED.has(systemCode(error))) throw error;
+  }
+}
+
+async function unlinkAny(directory: AnchoredDirectory, name: string): Promise<void> {
+  try {
+    await unlink(directory.at(name));
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+}
