@@ -15,7 +15,7 @@ import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts'
 import type { AppendOptions } from './event-store.ts';
 import { jsonBound, jsonExceeds } from './json-size.ts';
 import { SecretScreen } from './known-secrets.ts';
-import { checkStoragePolicy, defaultStoragePolicy, type RunStoragePolicy } from './policy.ts';
+import { defaultStoragePolicy, frozenPolicy, type RunStoragePolicy } from './policy.ts';
 import type { RunIndexUpdate } from './run-index.ts';
 import type { Snapshot } from './snapshot-store.ts';
 import { StorageError } from './storage-error.ts';
@@ -56,8 +56,7 @@ export class Admission {
     policy: RunStoragePolicy = defaultStoragePolicy,
     knownSecrets: readonly string[] = [],
   ) {
-    checkStoragePolicy(policy);
-    this.policy = policy;
+    this.policy = frozenPolicy(policy);
     this.screen = SecretScreen.of(knownSecrets);
   }
 
@@ -66,7 +65,7 @@ export class Admission {
     const { stream, expected, events, options } = request;
     this.stream(stream);
     if (expected !== 'end' && !(Number.isSafeInteger(expected) && expected >= 0)) {
-      refuse(`expected must be 'end' or a sequence from 0, not ${String(expected)}`);
+      this.#refuse(`expected must be 'end' or a sequence from 0, not ${String(expected)}`);
     }
     if (!Array.isArray(events)) refuse('events must be an array');
     const index = options.index === undefined ? null : this.#index(options.index);
@@ -99,9 +98,11 @@ export class Admission {
   snapshot(snapshot: Snapshot): Snapshot {
     const { sequence } = snapshot;
     if (!Number.isSafeInteger(sequence) || sequence < 1) {
-      refuse(`the sequence of a snapshot must be a positive integer, not ${String(sequence)}`);
+      this.#refuse(
+        `the sequence of a snapshot must be a positive integer, not ${String(sequence)}`,
+      );
     }
-    const body = frozen(snapshot.body, 'the snapshot');
+    const body = this.#frozen(snapshot.body, 'the snapshot');
     if (this.screen?.foundInJson(JSON.stringify(body))) secret('the snapshot', 'its body');
     return Object.freeze({ sequence, body });
   }
@@ -111,10 +112,18 @@ export class Admission {
     if (this.screen?.found(text)) secret(what, 'its text');
   }
 
+  /** Text for a message: what is refused for another reason may hold a secret too. */
+  harmless(text: string): string {
+    return this.screen?.redact(text) ?? text;
+  }
+
   #name(what: string, name: unknown): void {
     if (!isStreamName(name)) {
-      const shown = typeof name === 'string' ? JSON.stringify(truncateText(name, 60)) : typeof name;
-      refuse(
+      const shown =
+        typeof name === 'string'
+          ? JSON.stringify(truncateText(this.harmless(name), 60))
+          : typeof name;
+      this.#refuse(
         `${what} ${shown} is not a name of 1–128 letters, digits, '.', '_' or '-' ` +
           'that begins with a letter or digit',
       );
@@ -131,16 +140,18 @@ export class Admission {
     if (correlationId !== stream.streamId) checkName(place, 'correlationId', correlationId);
     if (causationId !== null) checkName(place, 'causationId', causationId);
     if (!Number.isSafeInteger(version) || version < 1) {
-      refuse(`event ${place} (${type}): version must be a positive integer`);
+      this.#refuse(`event ${place} (${type}): version must be a positive integer`);
     }
     this.#checkTimestamp(place, timestamp);
-    const payload = frozen(event.payload, `event ${place} (${type})`);
-    if (jsonExceeds(payload, this.policy.maxEventPayloadBytes)) {
+    const payload = this.#frozen(event.payload, `event ${place} (${type})`);
+    const limit = this.policy.maxEventPayloadBytes;
+    if (jsonExceeds(payload, limit)) {
+      const shown = this.harmless(type);
       throw new StorageError(
         'STORAGE_LIMIT_EXCEEDED',
-        `The payload of event ${place} (${type}) is larger than ` +
-          `${this.policy.maxEventPayloadBytes} bytes. Put large values into artifacts.`,
-        { event: place, type, limit: this.policy.maxEventPayloadBytes },
+        `The payload of event ${place} (${shown}) is larger than ${limit} bytes. ` +
+          'Put large values into artifacts.',
+        { event: place, type: shown, limit },
       );
     }
     const admitted = {
@@ -209,7 +220,7 @@ export class Admission {
   #index(update: RunIndexUpdate): RunIndexUpdate {
     const { status, wakeAt, graphId } = update;
     if (status !== undefined && !STATUSES.includes(status)) {
-      refuse(`index.status ${JSON.stringify(status)} is not a run status`);
+      this.#refuse(`index.status ${JSON.stringify(status)} is not a run status`);
     }
     if (wakeAt !== undefined && wakeAt !== null && !isIsoTime(wakeAt)) {
       refuse('index.wakeAt must be null or look like 2026-11-30T10:00:00.000Z');
@@ -218,6 +229,22 @@ export class Admission {
     if (fault !== null) refuse(`index.graphId: ${fault}`);
     if (graphId !== undefined) this.text('index.graphId', graphId);
     return update;
+  }
+
+  #frozen(value: unknown, what: string): JsonValue {
+    if (typeof value === 'object' && value !== null && isFrozenJson(value)) {
+      return value as JsonValue;
+    }
+    try {
+      return cloneFrozenJson(value);
+    } catch (error) {
+      this.#refuse(`${what}: ${errorText(error)}`);
+    }
+  }
+
+  /** For messages that repeat something of what was given. */
+  #refuse(what: string): never {
+    refuse(this.harmless(what));
   }
 }
 
@@ -238,15 +265,6 @@ export function envelopeOf(
     causationId: event.causationId,
     payload: event.payload,
   });
-}
-
-function frozen(value: unknown, what: string): JsonValue {
-  if (typeof value === 'object' && value !== null && isFrozenJson(value)) return value as JsonValue;
-  try {
-    return cloneFrozenJson(value);
-  } catch (error) {
-    refuse(`${what}: ${errorText(error)}`);
-  }
 }
 
 function checkName(place: number, what: string, name: unknown): void {

@@ -1,85 +1,121 @@
 /**
- * Known secrets: text that must never reach a store, in the forms in which it may hide.
+ * Known secrets: text that must never reach a store, a log or a screen, in the forms in which it
+ * may hide.
  *
- * Invariant: no message or detail of this file ever holds a secret, nor the text that held one.
+ * Invariants: no message or detail of this file ever holds a secret, nor the text that held one;
+ * what was redacted holds no secret in any form, so redacting it again changes nothing.
  */
-import { hasLoneSurrogate } from '../base/text.ts';
-import { StorageError } from './storage-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../base/json.ts';
+import { SecretAutomaton } from './secret-automaton.ts';
+import { jsonEscaped, secretForms } from './secret-forms.ts';
+import { SecretStream, type StreamRedaction } from './secret-stream.ts';
 
-/** Shorter pieces of a base64 text would be found by chance in harmless digests. */
-const MIN_BASE64_PIECE = 8;
+/** What stands in place of a secret, unless a secret could be read out of it. */
+export const REDACTED = '[redacted]';
 
-/** Finds known secrets in text and bytes. Without secrets there is nothing to call. */
+/** Where the search for a mark begins that no secret holds: U+2588, a full block. */
+const FIRST_MARK = 0x2588;
+
+/** Finds known secrets in text and bytes, and takes them out. Without secrets there is none. */
 export class SecretScreen {
-  readonly #needles: readonly string[];
+  /** Longest first. */
+  readonly #forms: readonly string[];
+  /** Inside JSON text a form stands as it is, or escaped. */
+  readonly #jsonForms: readonly string[];
+  /** Made when first needed: most processes never redact anything. */
+  #redaction: StreamRedaction | null = null;
 
-  private constructor(needles: readonly string[]) {
-    this.#needles = needles;
+  private constructor(forms: readonly string[]) {
+    this.#forms = forms;
+    this.#jsonForms = [...new Set([...forms, ...forms.map(jsonEscaped)])];
   }
 
   /** Null when there is nothing to look for. Throws `INVALID_OPTION` for an empty secret. */
   static of(knownSecrets: readonly string[]): SecretScreen | null {
-    const forms = new Set<string>();
-    knownSecrets.forEach((secret, index) => {
-      if (typeof secret !== 'string' || secret.trim() === '') {
-        throw new StorageError(
-          'INVALID_OPTION',
-          `knownSecrets[${index}] is not a text with visible characters. Leave it out.`,
-        );
-      }
-      for (const form of formsOf(secret)) forms.add(form);
-    });
-    return forms.size === 0 ? null : new SecretScreen([...forms]);
+    const forms = secretForms(knownSecrets);
+    return forms.length === 0 ? null : new SecretScreen(forms);
   }
 
   /** True when plain text (not JSON text) holds a secret in any form. */
   found(text: string): boolean {
-    return this.#needles.some((needle) => text.includes(needle));
+    return this.#forms.some((form) => text.includes(form));
   }
 
   /** True when JSON text holds a secret in any form, in a key, a string or across tokens. */
   foundInJson(json: string): boolean {
-    return this.#needles.some((needle) => json.includes(needle) || json.includes(escaped(needle)));
+    return this.#jsonForms.some((form) => json.includes(form));
   }
 
   /** True when bytes hold the UTF-8 text of a secret in any form, JSON-escaped too. */
   foundInBytes(bytes: Uint8Array): boolean {
     const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return this.#needles.some((needle) => haystack.includes(needle));
+    return this.#forms.some((form) => haystack.includes(form));
+  }
+
+  /** The text with a mark in place of every secret; of base64 what the secret alone decides. */
+  redact(text: string): string {
+    if (!this.found(text)) return text;
+    const stream = this.stream();
+    return stream.push(text) + stream.end();
+  }
+
+  /** A stream of text to redact, piece by piece. */
+  stream(): SecretStream {
+    return new SecretStream(this.#streamRedaction());
+  }
+
+  /**
+   * The value with its secrets redacted, in keys and strings; a number that holds one becomes a
+   * mark, and so does the whole when one can still be read across its parts.
+   */
+  redactJson(value: JsonValue): JsonValue {
+    if (!this.foundInJson(JSON.stringify(value))) return value;
+    const redacted = this.#redacted(value);
+    return this.foundInJson(JSON.stringify(redacted)) ? this.#streamRedaction().mark : redacted;
+  }
+
+  #redacted(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.redact(value);
+    if (Array.isArray(value)) return value.map((item: JsonValue) => this.#redacted(item));
+    if (isJsonObject(value)) return this.#redactedObject(value);
+    return this.found(String(value)) ? this.#streamRedaction().mark : value;
+  }
+
+  #redactedObject(object: JsonObject): JsonObject {
+    const redacted: Record<string, JsonValue> = {};
+    for (const [key, value] of Object.entries(object)) {
+      const name = this.redact(key);
+      let free = name;
+      // Two keys that are alike once they are redacted both stay.
+      for (let count = 2; Object.hasOwn(redacted, free); count += 1) free = `${name} ${count}`;
+      setOwn(redacted, free, this.#redacted(value));
+    }
+    return redacted;
+  }
+
+  #streamRedaction(): StreamRedaction {
+    this.#redaction ??= {
+      automaton: new SecretAutomaton(this.#forms),
+      mark: markBeside(this.#jsonForms),
+    };
+    return this.#redaction;
   }
 }
 
-function formsOf(secret: string): readonly string[] {
-  const plain = [secret, escaped(secret)];
-  if (hasLoneSurrogate(secret)) return plain;
-  const encoded = encodeURIComponent(secret);
-  return [
-    ...plain,
-    encoded,
-    encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    encoded.replaceAll('%20', '+'),
-    ...base64Forms(secret),
-  ];
+/** A mark that can be no part of a secret, whatever text stands around it. */
+function markBeside(forms: readonly string[]): string {
+  let mark = REDACTED;
+  for (let next = FIRST_MARK; forms.some((form) => touches(form, mark)); next += 1) {
+    mark = String.fromCharCode(next);
+  }
+  return mark;
 }
 
-/** The text as it stands inside a JSON string. */
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/**
- * Base64 works on three bytes at a time, so a secret inside a longer text has one of three forms.
- * Of each only the characters that the secret alone decides are looked for.
- */
-function base64Forms(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  const forms = [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    const first = Math.ceil((offset * 8) / 6);
-    const last = Math.floor(((offset + bytes.length) * 8) / 6);
-    return text.slice(first, last);
-  });
-  return forms
-    .filter((form) => form.length >= MIN_BASE64_PIECE)
-    .flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
+/** True when a text that holds `form` can share characters with `mark` in it. */
+function touches(form: string, mark: string): boolean {
+  if (form.includes(mark) || mark.includes(form)) return true;
+  for (let length = 1; length < mark.length; length += 1) {
+    if (form.startsWith(mark.slice(-length)) || form.endsWith(mark.slice(0, length))) return true;
+  }
+  return false;
 }

@@ -1,14 +1,20 @@
 /** How much one run may store. */
+import { truncateText } from '../base/text.ts';
 import { StorageError } from './storage-error.ts';
 
-/** The limits of a storage, in bytes. The other fields have one value each in this version. */
+/**
+ * The limits of a storage, in bytes: positive safe integers. The other fields have one value each
+ * in this version; a field that is missing or unknown is refused with `INVALID_OPTION`.
+ */
 export interface RunStoragePolicy {
   readonly schemaVersion: 1;
   /** The largest payload of one event, in bytes of its JSON text. */
   readonly maxEventPayloadBytes: number;
   /** The largest sum of the payloads of one append, in bytes; at least `maxEventPayloadBytes`. */
   readonly maxAppendBatchBytes: number;
+  /** The largest artifact, in bytes as stored. */
   readonly maxArtifactBytes: number;
+  /** All artifacts of a run, each content counted once; at least `maxArtifactBytes`. */
   readonly maxTotalArtifactBytesPerRun: number;
   readonly retention: 'until-run-delete';
   readonly sensitiveContent: {
@@ -40,19 +46,56 @@ const SIZES = [
   'maxTotalArtifactBytesPerRun',
 ] as const;
 
-/** Throws `INVALID_OPTION` for a policy that no store can keep. */
-export function checkStoragePolicy(policy: RunStoragePolicy): void {
-  const given = policy?.sensitiveContent;
+const FIELDS: readonly string[] = [...SIZES, 'schemaVersion', 'retention', 'sensitiveContent'];
+const SENSITIVE_FIELDS: readonly string[] = ['marked', 'exact', 'freeText'];
+
+/**
+ * A copy that nobody can change. Throws `INVALID_OPTION`, naming the field, for a policy that no
+ * store can keep, or that has a field no store knows.
+ */
+export function frozenPolicy(policy: RunStoragePolicy): RunStoragePolicy {
+  checkStoragePolicy(policy);
+  const { sensitiveContent } = policy;
+  return Object.freeze({
+    ...policy,
+    sensitiveContent: Object.freeze({ ...sensitiveContent }),
+  });
+}
+
+function checkStoragePolicy(policy: RunStoragePolicy): void {
   const fault =
-    SIZES.map((name) => sizeFault(name, policy?.[name])).find((found) => found !== null) ??
+    fieldFault('', policy, FIELDS) ??
+    SIZES.map((name) => sizeFault(name, policy[name])).find((found) => found !== null) ??
     (policy.schemaVersion !== 1 ? 'schemaVersion must be 1' : null) ??
     (policy.retention !== 'until-run-delete' ? "retention must be 'until-run-delete'" : null) ??
-    (given?.marked !== 'reject' || given.exact !== 'reject'
-      ? 'sensitiveContent must reject'
-      : null) ??
-    (given?.freeText !== 'redact-before-hash' ? 'sensitiveContent.freeText is unknown' : null) ??
+    sensitiveFault(policy.sensitiveContent) ??
     orderFault(policy);
   if (fault !== null) throw new StorageError('INVALID_OPTION', `Storage policy: ${fault}.`);
+}
+
+function sensitiveFault(given: RunStoragePolicy['sensitiveContent']): string | null {
+  return (
+    fieldFault('sensitiveContent.', given, SENSITIVE_FIELDS) ??
+    (given.marked !== 'reject' ? "sensitiveContent.marked must be 'reject'" : null) ??
+    (given.exact !== 'reject' ? "sensitiveContent.exact must be 'reject'" : null) ??
+    (given.freeText !== 'redact-before-hash'
+      ? "sensitiveContent.freeText must be 'redact-before-hash'"
+      : null)
+  );
+}
+
+/** A field that no store knows would be a promise that nobody keeps. */
+function fieldFault(path: string, given: unknown, fields: readonly string[]): string | null {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return `${path === '' ? 'it' : path.slice(0, -1)} must be an object`;
+  }
+  const names = Object.keys(given);
+  const unknown = names.find((name) => !fields.includes(name));
+  if (unknown !== undefined) {
+    return `${truncateText(path + unknown, 80)} is no field of it; it has ${fields.join(', ')}`;
+  }
+  const missing = fields.find((name) => !names.includes(name));
+  return missing === undefined ? null : `${path}${missing} is missing`;
 }
 
 function sizeFault(name: string, size: unknown): string | null {
@@ -71,8 +114,12 @@ function orderFault(policy: RunStoragePolicy): string | null {
 }
 
 /**
- * The largest payload, in bytes, that surely fits a batch together with the small events written
- * beside it: an executor offers no larger one, whatever a store might still take.
+ * The largest payload, in bytes of its JSON text, that surely fits a batch together with the small
+ * events written beside it: an executor offers no larger one, whatever a store might still take.
+ * An attempt's result may have a little less, for the names that its event holds beside it. It
+ * throws nothing.
+ *
+ * @example safePayloadBytes(defaultStoragePolicy) // 262144
  */
 export function safePayloadBytes(policy: RunStoragePolicy): number {
   return Math.min(policy.maxEventPayloadBytes, Math.floor(policy.maxAppendBatchBytes / 2));

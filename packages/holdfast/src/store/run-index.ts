@@ -69,7 +69,8 @@ export interface RunIndex {
   get(runId: string): Promise<RunIndexRow | null>;
   /**
    * Runs that have something to do at `now`, oldest wake first: `wakeAt` ≤ now (an ended run has
-   * one only while the run that it continues as is not stored), or they have not ended and an
+   * one only while the run that it continues as is not stored, or a child run that it has left
+   * is not ended), or they have not ended and an
    * `'end'` append has marked them due. The mark is cleared by an append at a numbered place that
    * changes the index row: its writer has read the stream up to there.
    */

@@ -12,15 +12,11 @@ export function storageRecord(
 ): RunStorageRecord {
   admission.stream({ namespace, streamId: 'record' });
   const named = Object.freeze({ schemaVersion: 1, name: provider, version: PROVIDER_VERSION });
-  const { policy } = admission;
   return Object.freeze({
     schemaVersion: 1,
     namespace,
     eventStore: named,
     artifactStore: named,
-    policy: Object.freeze({
-      ...policy,
-      sensitiveContent: Object.freeze({ ...policy.sensitiveContent }),
-    }),
+    policy: admission.policy,
   });
 }

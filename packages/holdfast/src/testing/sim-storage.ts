@@ -27,6 +27,7 @@ export function faultyStorage(storage: RunStorage, options: MediumOptions): RunS
     eventStore: faultyEventStore(storage.eventStore, medium),
     snapshotStore: medium.wrapped(storage.snapshotStore, 'snapshot', ['newest', 'save']),
     artifactStore: medium.wrapped(storage.artifactStore, 'artifact', [
+      'preflightWrite',
       'write',
       'read',
       'deleteRun',

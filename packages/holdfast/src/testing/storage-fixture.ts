@@ -7,6 +7,7 @@ import { errorText, isHoldfastError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
 import { truncateText } from '../base/text.ts';
 import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts';
+import type { NewArtifact } from '../store/artifact-store.ts';
 import { defaultStoragePolicy, type RunStoragePolicy } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import type { StorageErrorCode } from '../store/storage-error.ts';
@@ -187,6 +188,15 @@ export const kitTime = '2026-11-30T10:00:00.000Z';
 export function kitEvent(payload: unknown, more: Partial<NewEvent> = {}): NewEvent {
   const event = { type: 'kit:happened', version: 1, timestamp: kitTime, ...more };
   return { ...event, payload: payload as NewEvent['payload'] };
+}
+
+/** An artifact of plain text, or of any bytes. */
+export function kitArtifact(
+  content: string | Uint8Array,
+  more: Partial<NewArtifact> = {},
+): NewArtifact {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+  return { bytes, mediaType: 'text/plain', purpose: 'test', ...more };
 }
 
 export async function readAll(

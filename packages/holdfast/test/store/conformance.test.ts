@@ -11,7 +11,7 @@ const kits = [
   ['events', runEventStoreConformance, 20],
   ['snapshots', runSnapshotStoreConformance, 5],
   ['leases', runLeaseStoreConformance, 7],
-  ['artifacts', runArtifactStoreConformance, 7],
+  ['artifacts', runArtifactStoreConformance, 16],
 ] as const;
 
 describe.each(factories)('the %s store', (_, factory) => {

@@ -38,13 +38,19 @@ export interface MemoryStream {
   due: boolean;
 }
 
+/** One content, and every reference that a write of it returned, as canonical text. */
+export interface MemoryArtifact {
+  readonly bytes: Uint8Array;
+  readonly receipts: Set<string>;
+}
+
 /** What a memory store holds: made by `createMemoryBacking`, read by the adapter only. */
 export interface MemoryBacking {
   readonly streams: Map<string, MemoryStream>;
   readonly subscriptions: Map<string, Set<MemorySubscription>>;
   readonly leases: Map<string, LeaseRecord>;
-  /** Digest to bytes, by namespace and run. */
-  readonly artifacts: Map<string, Map<string, Uint8Array>>;
+  /** By namespace and run, then by digest. */
+  readonly artifacts: Map<string, Map<string, MemoryArtifact>>;
 }
 
 /**

@@ -8,75 +8,14 @@ import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSy
 import { dirname, join } from 'node:path';
 import { StorageError } from '../../store/storage-error.ts';
 import { syncDirectory } from './file-sync.ts';
+import { APPLICATION_ID, FIRST_SCHEMA, SCHEMA_VERSION, schema, upgradeSchema } from './schema.ts';
 import type { SqliteConnection, SqliteDriver } from './sqlite-driver.ts';
 import { SqliteFailure, systemCode } from './sqlite-failure.ts';
 
 export const STORE_FILE = 'holdfast.db';
-/** In the header of the file: `HFST`. */
-const APPLICATION_ID = 0x48465354;
-const SCHEMA_VERSION = 1;
 /** Above this many pages of 4 KiB a commit also checkpoints. */
 const CHECKPOINT_PAGES = 900;
 const WAL_BYTES_KEPT = 4 * 1024 * 1024;
-
-const schema = `
-  create table run(
-    id integer primary key,
-    namespace text not null,
-    name text not null,
-    token integer not null,
-    compacted integer not null default 0,
-    created integer not null,
-    updated integer not null default 0,
-    status text,
-    wake integer,
-    graph text not null default '',
-    due integer not null default 0,
-    unique(namespace, name)
-  ) strict;
-  create index run_created on run(namespace, created, name) where status is not null;
-  create index run_open on run(namespace, wake) where status in ('running', 'paused');
-  -- One row an append; seq is the sequence of its first event, n how many it holds.
-  create table log(
-    id integer primary key,
-    run integer not null,
-    seq integer not null,
-    n integer not null,
-    body text not null
-  ) strict;
-  create unique index log_run on log(run, seq);
-  create table event_id(
-    run integer not null,
-    id text not null,
-    seq integer not null,
-    primary key(run, id)
-  ) strict, without rowid;
-  create table snapshot(
-    id integer primary key,
-    run integer not null,
-    seq integer not null,
-    body text not null,
-    unique(run, seq)
-  ) strict;
-  create table lease(
-    namespace text not null,
-    key text not null,
-    fence integer not null,
-    owner text,
-    expires integer not null,
-    primary key(namespace, key)
-  ) strict, without rowid;
-  create table artifact(
-    id integer primary key,
-    namespace text not null,
-    run text not null,
-    digest text not null,
-    bytes blob not null,
-    unique(namespace, run, digest)
-  ) strict;
-  pragma application_id = ${APPLICATION_ID};
-  pragma user_version = ${SCHEMA_VERSION};
-`;
 
 /** A connection to the store of `directory`, which is made if it is not there. */
 export function openStoreFile(
@@ -91,6 +30,7 @@ export function openStoreFile(
   try {
     connection.exec('pragma busy_timeout = 0');
     checkIdentity(connection, path);
+    upgradeSchema(connection);
     connection.exec(`
       pragma journal_mode = wal;
       pragma synchronous = ${synchronous};
@@ -168,7 +108,7 @@ function checkIdentity(connection: SqliteConnection, path: string): void {
       { path, version },
     );
   }
-  if (version < SCHEMA_VERSION) throw damaged(path, `it has the unknown schema ${version}`);
+  if (version < FIRST_SCHEMA) throw damaged(path, `it has the unknown schema ${version}`);
 }
 
 function damaged(path: string, what: string): StorageError {
