@@ -47,7 +47,6 @@ type CallEnd =
 /** The node failure that each kind of engine failure becomes; any other is `EFFECT_FAILED`. */
 const FAILURE_CODES: Readonly<Partial<Record<EngineFailureKind, ErrorCode>>> = {
   timeout: 'TIMEOUT',
-  aborted: 'ABORTED',
 };
 
 export class EngineRoute {

@@ -37,7 +37,11 @@ export function requireInputWithin(binding: NodeBinding, record: PositionRecord,
 }
 
 /** Why a result is over the limit; null when it is not. */
-export function outputFault({ limits }: NodeBinding, nodeId: string, result: JsonValue) {
+export function outputFault(
+  { limits }: NodeBinding,
+  nodeId: string,
+  result: JsonValue,
+): string | null {
   if (limits.outputBytes === null) return null;
   const bytes = jsonBytes(result);
   return bytes <= limits.outputBytes

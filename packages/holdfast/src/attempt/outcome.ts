@@ -83,7 +83,13 @@ export function failed(code: ErrorCode, message: string, retryable: boolean): Fa
 export function failureOf(error: unknown, aborted = false): FailedOutcome {
   const message = boundedMessage(errorText(error));
   if (aborted) return { kind: 'failed', code: 'ABORTED', message, retryable: true };
-  return { kind: 'failed', message, ...verdictOf(error) };
+  const verdict = verdictOf(error);
+  // Only who was told to stop was aborted: forms repeat an aborted attempt without counting it.
+  return { kind: 'failed', message, ...verdict, code: ownCode(verdict.code) };
+}
+
+function ownCode(code: string): string {
+  return code === 'ABORTED' ? 'EFFECT_FAILED' : code;
 }
 
 function verdictOf(error: unknown): Pick<FailedOutcome, 'code' | 'retryable'> {

@@ -122,7 +122,12 @@ export class AttemptFactory {
     const { storage, stream } = this.#settings;
     const reference = await storage.artifactStore.write(
       { namespace: stream.namespace, runId: stream.streamId },
-      { bytes: Buffer.from(text), mediaType: 'application/json', purpose: 'node-result' },
+      {
+        bytes: Buffer.from(text),
+        mediaType: 'application/json',
+        purpose: 'node-result',
+        contentMode: 'state',
+      },
     );
     return { ...reference };
   }
@@ -229,10 +234,12 @@ function stepFields(outcome: RecordedStep) {
   return { code, message, ...(retryable === undefined ? {} : { retryable }) };
 }
 
-/** A failure of another attempt does not count: this one runs the step again. */
+/** A failure of another attempt, or one by a halt, does not count: the step runs again. */
 function knownStep(fold: RunFold, record: PositionRecord, name: string): StepRecord | undefined {
   const known = fold.steps.get(record.firstPosition, name);
-  return known?.kind === 'failed' && known.position !== record.position ? undefined : known;
+  if (known?.kind !== 'failed') return known;
+  const counts = known.position === record.position && known.code !== 'ABORTED';
+  return counts ? known : undefined;
 }
 
 function startStep(loop: AttemptLoop, record: PositionRecord, step: string): Promise<void> {

@@ -12,11 +12,13 @@ import { type IsoTime, isoTime } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
+import type { RunStorage } from '../store/storage.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
+import { pausedChildren } from './paused-children.ts';
 import { childRunId } from './run-names.ts';
 import { startRelative } from './start-run.ts';
-import { lastStoredOf, startSuccessor } from './successor.ts';
+import { lastStoredOf, settleRow, startSuccessor } from './successor.ts';
 
 /** How often an owner that is busy otherwise looks at its paused children. */
 const LOOK_MS = 1_000;
@@ -138,7 +140,10 @@ export class ChildRuns {
       }));
     this.#lookedAtMs = clock.now();
     if (paused.length === 0) return [];
-    const due = (await storage.runIndex.due(isoTime(clock.now()))).map(({ runId }) => runId);
+    // One that has failed is due for its own children: its parent can do nothing for them.
+    const due = (await storage.runIndex.due(isoTime(clock.now()))).flatMap(({ runId, status }) =>
+      status === 'fail' ? [] : [runId],
+    );
     const ready: string[] = [];
     for (const { position, first, waiting } of paused) {
       // Its successors and their children carry its id before their own.
@@ -201,6 +206,7 @@ export class ChildRuns {
 
 /** What a run that has failed is asked about the child runs that it has left open. */
 export interface LeftChildren {
+  readonly storage: RunStorage;
   readonly look: <Seen>(select: (fold: RunFold) => Seen) => Promise<Seen>;
   readonly openChildren: {
     readonly owning: (runId: string) => Promise<{ readonly executor: GraphExecutor } | null>;
@@ -209,14 +215,18 @@ export interface LeftChildren {
 
 /**
  * An executor that cancels, once its run has failed, the child runs that were paused or asleep
- * then: nobody else would ever end them. Whoever runs it again tries again what did not succeed.
+ * then: nobody else would ever end them. Its index row stays due until all have ended, so that a
+ * host finds it after a crash; whoever runs it again tries again what did not succeed.
  */
 export function endingChildren(executor: ChildExecutor, parent: LeftChildren): ChildExecutor {
   const ended = async (result: RunResult, signal?: AbortSignal): Promise<RunResult> => {
     if (result.kind !== 'fail') return result;
-    for (const runId of await parent.look(pausedChildren)) {
-      await endLeft(parent, { runId, by: executor.runId, signal });
+    const left = await parent.look(pausedChildren);
+    let areEnded = left.length > 0;
+    for (const runId of left) {
+      areEnded = (await endLeft(parent, { runId, by: executor.runId, signal })) && areEnded;
     }
+    if (areEnded) await settleRow(parent.storage, executor.runId);
     return result;
   };
   return Object.freeze({
@@ -237,26 +247,22 @@ interface LeftChild {
 /** What says nothing of a child, but that nobody here can end it now. */
 const STOPPED = ['STORE_IO', 'STORE_BUSY', 'OWNERSHIP_LOST', 'ABORTED'] as const;
 
-/** The parent's end stands, and is told unless this owner must stop. */
-async function endLeft(parent: LeftChildren, { runId, by, signal }: LeftChild): Promise<void> {
+/**
+ * Whether the child has ended: it may be without its code here, or wait for somebody itself. The
+ * parent's end stands, and is told unless this owner must stop.
+ */
+async function endLeft(parent: LeftChildren, { runId, by, signal }: LeftChild): Promise<boolean> {
   try {
     const child = await parent.openChildren.owning(runId);
-    if (child === null) return;
+    if (child === null) return true;
     await child.executor.cancel({ by, reason: `Run ${by} has failed.` });
-    await driveToRest(child.executor, signal);
+    const { kind } = await driveToRest(child.executor, signal);
+    return kind === 'complete' || kind === 'fail';
   } catch (error) {
     // What stops this owner is told, and the next one ends it; else it stays open.
     if (STOPPED.some((code) => isHoldfastError(error, code))) throw error;
+    return false;
   }
-}
-
-function pausedChildren(fold: RunFold): readonly string[] {
-  const runIds: string[] = [];
-  for (const { pause } of fold.positions.with('paused')) {
-    const runId = pause?.request.kind === 'child' ? pause.request['runId'] : null;
-    if (typeof runId === 'string') runIds.push(runId);
-  }
-  return runIds;
 }
 
 /** Runs, and resumes what a dead process left in flight, until the run ends or pauses. */

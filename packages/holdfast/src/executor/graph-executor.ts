@@ -121,6 +121,7 @@ export async function assembleExecutor(
   const hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
   if (!hasChildren) return executor;
   return endingChildren(executor, {
+    storage,
     look: (select) => driver.look(select),
     openChildren: driver.openChildren,
   });

@@ -2,6 +2,7 @@
 import type { IsoTime } from '../base/time.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunIndexRow, RunIndexUpdate, RunStatus } from '../store/run-index.ts';
+import { pausedChildren } from './paused-children.ts';
 import { continuation } from './run-end.ts';
 
 interface Row {
@@ -56,8 +57,9 @@ export class IndexRow {
 function rowOf(fold: RunFold, at: IsoTime): Row {
   if (fold.end !== null) {
     const { outcome, output = null } = fold.end;
-    // A run that continues as new stays due until its successor exists.
-    return { status: outcome, wakeAt: continuation(output) === null ? null : at };
+    // It stays due until its successor exists, or until the children that it has left are ended.
+    const isSettled = continuation(output) === null && pausedChildren(fold).length === 0;
+    return { status: outcome, wakeAt: isSettled ? null : at };
   }
   const { positions } = fold;
   if (positions.count() > 0 && positions.count('paused') === positions.count()) {

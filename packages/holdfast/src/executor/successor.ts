@@ -27,11 +27,17 @@ export async function startSuccessor(
   if ((await storage.runIndex.get(next.runId)) === null) {
     await untroubled(startRelative(storage, { ...next, graph, clock }));
   }
+  await settleRow(storage, runId);
+  return next.runId;
+}
+
+/** An ended run has nothing more to do: its row is due no longer. */
+export async function settleRow(storage: RunStorage, runId: string): Promise<void> {
   const stream = { namespace: storage.record.namespace, streamId: runId };
   // A late signal may come in between: the row is then settled behind it.
   for (;;) {
     const row = await storage.runIndex.get(runId);
-    if (row === null || row.wakeAt === null) return next.runId;
+    if (row === null || row.wakeAt === null) return;
     const end = await storage.eventStore.end(stream);
     await untroubled(storage.eventStore.append(stream, end, [], { index: { wakeAt: null } }));
   }

@@ -1,5 +1,12 @@
 /** Faults that the simulation has found, each by the shortest way to it. */
-import { dataNode, type JsonValue, type NodeContext, type RunStorage, waitNode } from 'holdfast';
+import {
+  dataNode,
+  type JsonValue,
+  type NodeContext,
+  NodeFailure,
+  type RunStorage,
+  waitNode,
+} from 'holdfast';
 import { createFakeClock } from 'holdfast/testing';
 import { expect, test } from 'vitest';
 import { dagOf, gate, RUN, worldOf } from './world.ts';
@@ -315,3 +322,14 @@ function withAppend(
   });
   return { ...storage, eventStore };
 }
+
+test('code that calls itself aborted fails like any other, and is not repeated for ever', async () => {
+  const world = await worldOf({
+    a: dataNode(() => {
+      throw new NodeFailure('ABORTED', 'nobody told me to stop');
+    }),
+  });
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+  const failed = (await world.events()).find(({ type }) => type === 'graph:node-failed');
+  expect(failed?.payload).toMatchObject({ code: 'EFFECT_FAILED' });
+});
