@@ -1,9 +1,18 @@
 /** Runs that stand for an attempt of another: who may write to them, and where they go on. */
-import type { GraphExecutor, JsonValue, LeaseGrant, RunResult, RunStorage } from 'holdfast';
+import {
+  type FlowFile,
+  flowNodes,
+  type GraphExecutor,
+  type JsonValue,
+  type LeaseGrant,
+  type RunResult,
+  type RunStorage,
+  runDue,
+} from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, test } from 'vitest';
 import { gate } from '../executor/world.ts';
-import { flowScene, pauseIdOf } from '../scenarios/world.ts';
+import { flowScene, type HandClock, handClock, pauseIdOf } from '../scenarios/world.ts';
 import { flowOf } from './flow-world.ts';
 
 const outer = flowOf([['sub', 'subflow', { flow: 'inner', input: '{{ input }}' }]], ['start>sub']);
@@ -148,6 +157,93 @@ describe('a child that continues as new', () => {
 });
 
 describe('a parent that fails', () => {
+  const failing = flowOf(
+    [
+      ['sub', 'subflow', { flow: 'inner', input: null }],
+      ['ask', 'approval', { prompt: 'go?' }],
+      ['bad', 'task', { function: 'bad' }],
+    ],
+    ['start>sub', 'start>ask', 'ask.approved>bad'],
+  );
+  const functions = {
+    bad: () => {
+      throw new Error('no luck');
+    },
+  };
+
+  /** A stored run whose next drive fails while its child waits. */
+  async function aboutToFail(inner: FlowFile, clock: HandClock) {
+    const storage = createMemoryRunStorage({ namespace: 'test', clock });
+    const scene = await flowScene(failing, functions, { storage, clock, flows: { inner } });
+    const first = await scene.run();
+    const pauses = first.kind === 'pause' ? first.pauses : [];
+    const asked = pauses.find(({ request }) => request['prompt'] === 'go?')?.pauseId ?? '';
+    await (await scene.open()).answer(asked, true, { by: 'ada' });
+    return scene;
+  }
+
+  const statusesIn = async (storage: RunStorage) =>
+    (await storage.runIndex.list()).runs.map(({ status }) => status).sort();
+
+  test('and dies before its child is ended is found by a host that stays', async () => {
+    const inner = flowOf([['wait', 'approval', { prompt: 'on?' }]], ['start>wait']);
+    let leftOpen = 0;
+    for (let crashAt = 1; ; crashAt += 1) {
+      const clock = handClock();
+      const scene = await aboutToFail(inner, clock);
+      const dying = dyingAt(scene.storage, crashAt);
+      const old = await scene.open({ storage: dying.storage });
+      const ended = old.run().catch(() => undefined);
+      if (!(await Promise.race([dying.died.then(() => true), ended.then(() => false)]))) break;
+      const statuses = await statusesIn(scene.storage);
+      if (statuses.includes('fail') && !statuses.includes('cancelled')) leftOpen += 1;
+      const halt = new AbortController();
+      const { storage, graph, nodes } = scene;
+      const host = runDue(storage, () => ({ graph, nodes }), { clock, signal: halt.signal });
+      for (let looks = 0; looks < 5; looks += 1) {
+        await clock.rest();
+        clock.pass(1_000);
+      }
+      await clock.rest();
+      halt.abort();
+      await host;
+      // A crash inside of the bad task is for a person to decide, and leaves nobody behind.
+      const after = await statusesIn(storage);
+      if (after.includes('paused')) expect(after).toEqual(['paused', 'paused']);
+      else expect(after, `crash at ${crashAt}`).toEqual(['cancelled', 'fail']);
+      const due = await storage.runIndex.due('2999-01-01T00:00:00.000Z' as never);
+      expect(due, `crash at ${crashAt}`).toEqual([]);
+    }
+    expect(leftOpen).toBeGreaterThan(0);
+  });
+
+  test('and whose child cannot be ended here is tried ever more seldom', async () => {
+    const clock = handClock();
+    const inner = flowOf([['wait', 'approval', { prompt: 'on?' }]], ['start>wait']);
+    const scene = await aboutToFail(inner, clock);
+    const { storage, graph } = scene;
+    const unknown = flowNodes(failing, functions, { flows: {} });
+    const tries: number[] = [];
+    const halt = new AbortController();
+    const host = runDue(storage, () => ({ graph, nodes: unknown }), {
+      clock,
+      signal: halt.signal,
+      onResult: () => tries.push(clock.now()),
+    });
+    for (let looks = 0; looks < 16; looks += 1) {
+      await clock.rest();
+      clock.pass(1_000);
+    }
+    halt.abort();
+    await host;
+    const waits = tries.slice(1).map((at, index) => (at - (tries[index] ?? 0)) / 1_000);
+    expect(waits).toEqual([2, 4, 8]);
+    expect(await statusesIn(storage)).toEqual(['fail', 'paused']);
+    expect(await scene.run()).toMatchObject({ code: 'FLOW_NODE_FAILED' });
+    expect(await statusesIn(storage)).toEqual(['cancelled', 'fail']);
+    expect(await storage.runIndex.due('2999-01-01T00:00:00.000Z' as never)).toEqual([]);
+  });
+
   test.each([
     ['paused', ['wait', 'approval', { prompt: 'on?' }]],
     ['asleep', ['wait', 'delay', { delayMs: 3_600_000 }]],

@@ -158,11 +158,19 @@ class DueHost {
         maxIdleMs: MAX_IDLE_MS,
         signal: halt.signal,
       });
-      this.#passed.forget(row.runId);
+      const left = await this.#leftBy(runId, result);
+      if (left === null) this.#passed.forget(row.runId);
+      else this.#passed.add(left, clock.now());
       onResult?.(runId, result);
     } finally {
       this.#halts.delete(halt);
     }
+  }
+
+  /** The row of a failed run that is due still: a child that it left cannot be ended now. */
+  async #leftBy(runId: string, { kind }: RunResult): Promise<RunIndexRow | null> {
+    const row = kind === 'fail' ? await this.#storage.runIndex.get(runId) : null;
+    return row === null || row.wakeAt === null ? null : row;
   }
 
   /** A run that another host drives is that host's; one that was halted is halted. */
