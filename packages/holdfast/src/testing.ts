@@ -35,6 +35,10 @@ export {
 } from './testing/lease-store-conformance.ts';
 // The planner
 export { type RandomFlowOptions, randomChoices, randomFlow } from './testing/random-flow.ts';
+export {
+  assertRunIndexConformance,
+  runRunIndexConformance,
+} from './testing/run-index-conformance.ts';
 export { createSeededRandom, type SeededRandom } from './testing/seeded-random.ts';
 // The simulation of the executor
 export type { CrashPoint, FaultBudget } from './testing/sim-faults.ts';

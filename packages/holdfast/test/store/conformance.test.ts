@@ -2,6 +2,7 @@ import {
   runArtifactStoreConformance,
   runEventStoreConformance,
   runLeaseStoreConformance,
+  runRunIndexConformance,
   runSnapshotStoreConformance,
 } from 'holdfast/testing';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +12,7 @@ const kits = [
   ['events', runEventStoreConformance, 20],
   ['snapshots', runSnapshotStoreConformance, 5],
   ['leases', runLeaseStoreConformance, 7],
+  ['run indexes', runRunIndexConformance, 11],
   ['artifacts', runArtifactStoreConformance, 16],
 ] as const;
 
