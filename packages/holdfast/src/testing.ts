@@ -6,6 +6,14 @@ export { loadSqliteDriver } from './adapters/sqlite/load-driver.ts';
 export type { SqliteConnection, SqliteDriver } from './adapters/sqlite/sqlite-driver.ts';
 export { createSqliteRunStorage, type SqliteParts } from './adapters/sqlite/storage.ts';
 
+// What the executor makes of an engine's answer
+export {
+  finalPart,
+  partsBytes,
+  readAgentResult,
+  readReportedIdentity,
+  readUsage,
+} from './engine/agent-result.ts';
 // The graph-type kit
 export { defineGraphDefinition } from './graph/definition.ts';
 // The store kits
@@ -17,6 +25,18 @@ export type {
   ConformanceFailure,
   ConformanceReport,
 } from './testing/conformance-report.ts';
+// The engine kit
+export {
+  assertEngineConformance,
+  runEngineConformance,
+} from './testing/engine-conformance.ts';
+export type {
+  EngineConformanceFixture,
+  EngineScenario,
+  ObservedCall,
+  OpenedEngine,
+  ProvokedFailure,
+} from './testing/engine-fixture.ts';
 export {
   assertEventStoreConformance,
   runEventStoreConformance,
@@ -33,6 +53,11 @@ export {
   assertLeaseStoreConformance,
   runLeaseStoreConformance,
 } from './testing/lease-store-conformance.ts';
+export {
+  assertMemoryConformance,
+  runMemoryConformance,
+} from './testing/memory-conformance.ts';
+export type { MemoryBacking, MemoryFactory } from './testing/memory-fixture.ts';
 // The planner
 export { type RandomFlowOptions, randomChoices, randomFlow } from './testing/random-flow.ts';
 export {
