@@ -49,14 +49,20 @@ export interface AttemptHost extends EngineHost {
   log(record: PositionRecord, message: string, data: JsonObject | undefined): void;
 }
 
+/** Told of one engine call. */
+export interface CallListener {
+  heard(event: EngineEvent): void;
+  ended(): void;
+}
+
 /** What an engine-backed attempt needs of it besides. */
 export interface EngineHost {
   /** The seats that it may call now. */
   liveSeats(record: PositionRecord): LiveSeats;
   /** Makes a call that proved its lane dead durable, and that fact with it. */
   recordDeadLane(record: PositionRecord, receipt: EngineReceipt): Promise<void>;
-  /** What an engine tells while it works; nothing is recorded. */
-  engineEvent(record: PositionRecord, event: EngineEvent): void;
+  /** Who is told what an engine says during one call; nothing of it is recorded. */
+  listener(record: PositionRecord): CallListener;
   /** Null for an identity that holds a known secret. */
   harmless(identity: GraphEngineIdentity | null): GraphEngineIdentity | null;
   /** Names the use of a node in token budgets. */

@@ -24,7 +24,7 @@ import { classifyEngineFailure } from '../engine/engine-error.ts';
 import type { TokenReservation } from '../engine/token-budget.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { NodeBinding, NodeContext } from './binding.ts';
-import type { AttemptHost } from './context.ts';
+import type { AttemptHost, CallListener } from './context.ts';
 import type { EngineReceipt, EngineSeat, EngineWork } from './engine-work.ts';
 import { requireInputWithin } from './limits.ts';
 
@@ -121,9 +121,11 @@ export class EngineRoute {
     this.#reservation = this.#reserve(seat);
     const requested = engineIdentity(seat.selection);
     this.#receipt = { requested, effective: null, usage: UNKNOWN_USAGE, failure: 'unknown' };
+    const { host, record } = this.#options;
+    const listener = host.listener(record);
     const call = { isOpen: true };
     const listen = (event: EngineEvent) => {
-      if (call.isOpen && this.#isCalling) this.#heard(event);
+      if (call.isOpen && this.#isCalling) this.#heard(event, listener);
     };
     this.#isCalling = true;
     try {
@@ -135,6 +137,7 @@ export class EngineRoute {
     } finally {
       call.isOpen = false;
       this.#isCalling = false;
+      quietly(() => listener.ended());
     }
   }
 
@@ -164,16 +167,13 @@ export class EngineRoute {
     return classifyEngineFailure(error);
   }
 
-  /** Engines are foreign code: nothing they tell may break the call. */
-  #heard(event: EngineEvent): void {
-    try {
+  #heard(event: EngineEvent, listener: CallListener): void {
+    quietly(() => {
       if (event.kind === 'usage' && this.#receipt !== null) {
         this.#receipt = { ...this.#receipt, usage: readUsage(event.usage) };
       }
-      this.#options.host.engineEvent(this.#options.record, event);
-    } catch {
-      // A malformed event says nothing, and a listener's fault is not the engine's.
-    }
+    });
+    quietly(() => listener.heard(event));
   }
 
   #commit(usage: UsageReceipt): void {
@@ -259,6 +259,15 @@ export class EngineRoute {
       ...given('maxOutputBytes', binding.limits.outputBytes),
       ...given('maxMemoryBytes', work.memoryBytes),
     });
+  }
+}
+
+/** A malformed event says nothing, and a listener's fault is not the engine's. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // Nothing that an engine tells may break its call.
   }
 }
 

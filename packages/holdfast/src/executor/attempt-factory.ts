@@ -10,17 +10,16 @@ import {
 import type { EngineReceipt } from '../attempt/engine-work.ts';
 import { fitText, jsonBytes } from '../attempt/fitting-text.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
-import { failed } from '../attempt/outcome.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { jsonExceeds } from '../store/json-size.ts';
-import { SecretScreen } from '../store/known-secrets.ts';
 import { safePayloadBytes } from '../store/policy.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
 import { writeDeadLane } from './record-engine.ts';
+import { SecretGuard } from './secret-guard.ts';
 import { AwaitedItem, type TurnItem } from './turn-item.ts';
 
 /** What the factory needs of the loop. */
@@ -48,15 +47,15 @@ export class AttemptFactory {
   readonly #loop: AttemptLoop;
   readonly #host: AttemptHost;
   readonly #setting: AttemptSetting;
-  readonly #screen: SecretScreen | null;
+  readonly #guard: SecretGuard;
   readonly #hasChildren: boolean;
 
   constructor(settings: ExecutorSettings, loop: AttemptLoop) {
     this.#settings = settings;
     this.#loop = loop;
+    this.#guard = new SecretGuard(settings.storage.knownSecrets);
     this.#host = this.#createHost();
     this.#setting = this.#createSetting();
-    this.#screen = SecretScreen.of(settings.storage.knownSecrets);
     this.#hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
   }
 
@@ -101,7 +100,7 @@ export class AttemptFactory {
 
   /** The outcome with its text cut to what an event holds beside the rest. */
   #recordable(record: PositionRecord, given: AttemptOutcome): AttemptOutcome {
-    const outcome = this.#screened(record, given);
+    const outcome = this.#guard.outcome(record.nodeId, given);
     if (outcome.kind === 'completed') return outcome;
     const room = this.#setting.maxResultBytes(record);
     if (outcome.kind === 'failed') return this.#fitting(outcome, room);
@@ -132,13 +131,6 @@ export class AttemptFactory {
     return { ...reference };
   }
 
-  /** An outcome that holds a known secret is recorded as a failure that does not repeat it. */
-  #screened(record: PositionRecord, outcome: AttemptOutcome): AttemptOutcome {
-    if (this.#screen === null || !this.#screen.foundInJson(JSON.stringify(outcome))) return outcome;
-    const text = `The outcome of ${record.nodeId} holds a known secret and was not recorded.`;
-    return failed('KNOWN_SECRET', text, false);
-  }
-
   #createHost(): AttemptHost {
     const { stream, runInput, memory, hash, onLog } = this.#settings;
     const loop = this.#loop;
@@ -158,7 +150,8 @@ export class AttemptFactory {
       startStep: (record, name) => startStep(loop, record, name),
       recordStep: (record, name, outcome) => this.#recordStep(record, name, outcome),
       runChild: (record, child, signal) => loop.runChild(record, child, signal),
-      log: (record, message, data) => onLog(logLine(stream.streamId, record, message, data)),
+      log: (record, message, data) =>
+        onLog(this.#guard.line(logLine(stream.streamId, record, message, data))),
       ...this.#createEngineHost(),
     };
   }
@@ -174,12 +167,9 @@ export class AttemptFactory {
         return engines.live(lane, loop.fold().engines.dead);
       },
       recordDeadLane: (record, receipt) => recordDeadLane(loop, record, receipt),
-      engineEvent: ({ nodeId, position }, event) =>
-        onEngineEvent({ runId, nodeId, position, event }),
-      harmless: (identity) => {
-        const holdsSecret = this.#screen?.foundInJson(JSON.stringify(identity)) === true;
-        return holdsSecret ? null : identity;
-      },
+      listener: ({ nodeId, position }) =>
+        this.#guard.listen({ runId, nodeId, position }, onEngineEvent),
+      harmless: (identity) => this.#guard.harmless(identity),
       budgetKey: (nodeId) => JSON.stringify([namespace, runId, nodeId]),
       usage: (nodeId) => loop.fold().engines.usage.of(nodeId),
     };
@@ -209,7 +199,10 @@ export class AttemptFactory {
       const message = `The result of step ${name} is larger than an event holds.`;
       return this.#fitting({ ...failure, code: 'RESULT_TOO_LARGE', message }, room);
     }
-    if (this.#screen?.foundInJson(JSON.stringify(outcome)) === true) {
+    if (outcome.kind === 'failed' && !this.#guard.holdsSecret(outcome.code)) {
+      return this.#fitting({ ...outcome, message: this.#guard.text(outcome.message) }, room);
+    }
+    if (this.#guard.holdsSecret(outcome)) {
       const message = `The outcome of step ${name} holds a known secret and was not recorded.`;
       return this.#fitting({ ...failure, code: 'KNOWN_SECRET', message }, room);
     }
@@ -218,7 +211,7 @@ export class AttemptFactory {
 
   /** A name that holds a known secret fails its step before anything of it is written. */
   #requireHarmless(record: PositionRecord, name: string): void {
-    if (this.#screen === null || !this.#screen.foundInJson(JSON.stringify(name))) return;
+    if (!this.#guard.holdsSecret(name)) return;
     const { nodeId } = record;
     throw new GraphExecutionError(
       'KNOWN_SECRET',
