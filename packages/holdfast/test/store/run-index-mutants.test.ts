@@ -1,5 +1,5 @@
 /** The kit of run indexes must catch stores that are wrong in one way, by the case about it. */
-import type { RunIndex, RunIndexRow, RunStorage } from 'holdfast';
+import type { EventStore, RunIndex, RunIndexRow, RunStorage } from 'holdfast';
 import { createMemoryBacking, createMemoryRunStorage } from 'holdfast/storage/memory';
 import { runRunIndexConformance, type StorageFactory } from 'holdfast/testing';
 import { describe, expect, it } from 'vitest';
@@ -8,10 +8,7 @@ interface Mutant {
   /** Part of the name of a case that must fail. */
   readonly caught: string;
   readonly index?: (real: RunIndex, elsewhere: RunStorage) => Partial<RunIndex>;
-  readonly append?: (
-    real: RunStorage['eventStore'],
-    ...args: Parameters<RunStorage['eventStore']['append']>
-  ) => ReturnType<RunStorage['eventStore']['append']>;
+  readonly append?: (real: EventStore) => EventStore['append'];
 }
 
 const byRunId = (rows: readonly RunIndexRow[]) =>
@@ -90,7 +87,7 @@ const mutants: Readonly<Record<string, Mutant>> = {
   },
   'lets an owner clear a mark that it has not seen': {
     caught: 'an outside append marks',
-    append: async (real, stream, expected, events, options) => {
+    append: (real) => async (stream, expected, events, options) => {
       if (expected === 'end' || options?.index === undefined) {
         return real.append(stream, expected, events, options);
       }
@@ -106,7 +103,7 @@ const mutants: Readonly<Record<string, Mutant>> = {
   },
   'changes a row though its append was refused': {
     caught: 'by its append or not at all',
-    append: async (real, stream, expected, events, options) => {
+    append: (real) => async (stream, expected, events, options) => {
       try {
         return await real.append(stream, expected, events, options);
       } catch (error) {
@@ -119,7 +116,7 @@ const mutants: Readonly<Record<string, Mutant>> = {
   },
   'keeps a wake that was taken away': {
     caught: 'null takes the wake away',
-    append: (real, stream, expected, events, options) => {
+    append: (real) => (stream, expected, events, options) => {
       const { wakeAt, ...index } = options?.index ?? {};
       const isKept = options?.index !== undefined && wakeAt === null && expected !== 0;
       return real.append(stream, expected, events, isKept ? { ...options, index } : options);
@@ -127,7 +124,7 @@ const mutants: Readonly<Record<string, Mutant>> = {
   },
   'has a row of every stream': {
     caught: 'from the first append that brings one',
-    append: (real, stream, expected, events, options) =>
+    append: (real) => (stream, expected, events, options) =>
       real.append(stream, expected, events, {
         ...options,
         ...(expected === 0 && options?.index === undefined ? { index: { graphId: '' } } : {}),
@@ -168,9 +165,7 @@ function mutated({ index, append }: Mutant): StorageFactory {
         return {
           ...storage,
           eventStore:
-            append === undefined
-              ? eventStore
-              : withOwn(eventStore, { append: (...args) => append(eventStore, ...args) }),
+            append === undefined ? eventStore : withOwn(eventStore, { append: append(eventStore) }),
           runIndex: withOwn(runIndex, index?.(runIndex, elsewhere) ?? {}),
         };
       },
