@@ -71,6 +71,7 @@ export type { GraphEngineBinding } from './executor/engine-bindings.ts';
 export type { GraphExecutor, Reconciliation } from './executor/executor.ts';
 export { createGraphExecutor, type GraphExecutorOptions } from './executor/graph-executor.ts';
 export type { EngineLine, LogLine } from './executor/options.ts';
+export { maxFlowInputBytes } from './executor/result-limit.ts';
 export {
   type LoadedRunDefinition,
   loadRunDefinition,

@@ -5,18 +5,20 @@
  * limits, copied at the moment the code returned; the steps it began have ended and are recorded
  * before it settles, unless its time is over; after `abandon` nothing is heard of it again.
  */
-import { errorText } from '../base/errors.ts';
+import { errorText, isHoldfastError } from '../base/errors.ts';
 import { cloneFrozenJson, type JsonValue, JsonValueError } from '../base/json.ts';
 import type { Clock, Timer } from '../base/ports.ts';
 import type { NodeResultIssue } from '../graph/graph-type.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { jsonExceeds } from '../store/json-size.ts';
+import { underWorkspacePolicy } from '../workspace/guarded-effect.ts';
+import type { WorkspaceInspector } from '../workspace/workspace-inspection.ts';
 import { readActionDecision } from './action-policy.ts';
 import { type ActionDecision, type NodeBinding, PauseAttempt } from './binding.ts';
 import { AttemptContext, type AttemptHost } from './context.ts';
 import { EngineRoute } from './engine-route.ts';
 import type { EngineReceipt, EngineWork } from './engine-work.ts';
-import { outputFault, requireInputWithin } from './limits.ts';
+import { changeLimits, outputFault, requireInputWithin } from './limits.ts';
 import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
 
@@ -29,6 +31,7 @@ export interface AttemptSetting {
   readonly validateResult: ((nodeId: string, result: JsonValue) => NodeResultIssue | null) | null;
   /** Stores a result that is too large for an event and returns what stands for it. */
   readonly storeLargeResult: (text: string) => Promise<JsonValue>;
+  readonly inspector: WorkspaceInspector;
   readonly onSettled: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
 
@@ -100,7 +103,10 @@ export class Attempt {
     const { binding, record } = this.#options;
     let returned: unknown;
     try {
-      returned = this.#call(binding, record);
+      returned =
+        binding.workspace.mode === 'none'
+          ? this.#call(binding, record)
+          : this.#callInWorkspace(binding, record);
       if (isPromiseLike(returned)) {
         returned.then(
           (value) => this.#returned(value),
@@ -113,6 +119,16 @@ export class Attempt {
       return;
     }
     this.#returned(returned);
+  }
+
+  /** What the code did to the worktree outranks what it says of itself. */
+  #callInWorkspace(binding: NodeBinding, record: PositionRecord): Promise<unknown> {
+    const { workspace: policy, limits } = binding;
+    const { inspector } = this.#options.setting;
+    const { signal } = this.#context;
+    return underWorkspacePolicy({ policy, limits: changeLimits(limits), inspector, signal }, () =>
+      this.#call(binding, record),
+    );
   }
 
   /** What the code of the node returns: a function, an engine's route or a run of its own. */
@@ -255,7 +271,9 @@ export class Attempt {
 
   #threw(error: unknown): void {
     if (!this.#ends()) return;
-    if (this.#state === 'aborting') {
+    if (isChangeFault(error)) {
+      this.#settle(failureOf(error));
+    } else if (this.#state === 'aborting') {
       this.#settle(abortedOutcome(this.record, errorText(error)));
     } else if (this.#state === 'late') {
       this.#settle(failed('TIMEOUT', errorText(error), true));
@@ -308,6 +326,11 @@ export class Attempt {
     this.#timer?.cancel();
     this.#timer = null;
   }
+}
+
+/** True when the workspace of an attempt was changed in a way that its policy does not allow. */
+function isChangeFault(error: unknown): boolean {
+  return isHoldfastError(error, 'WORKSPACE_VIOLATION') || isHoldfastError(error, 'WORKSPACE_LIMIT');
 }
 
 /** What an attempt is recorded with that was told to stop; retryable as its start record says. */

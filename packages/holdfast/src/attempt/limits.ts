@@ -2,6 +2,7 @@
 import { HoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { PositionRecord } from '../run/position-record.ts';
+import type { WorkspaceLimits } from '../workspace/guarded-effect.ts';
 import type { NodeBinding } from './binding.ts';
 import { jsonBytes } from './fitting-text.ts';
 
@@ -34,6 +35,14 @@ export function requireInputWithin(binding: NodeBinding, record: PositionRecord,
     `The input of ${record.nodeId} has ${bytes} bytes; ${inputBytes} are allowed.`,
     { nodeId: record.nodeId, bytes, limit: inputBytes },
   );
+}
+
+/** The limits of changes as an inspection takes them. */
+export function changeLimits({ filesChanged, linesChanged }: AttemptLimits): WorkspaceLimits {
+  return {
+    ...(filesChanged === null ? {} : { filesChanged }),
+    ...(linesChanged === null ? {} : { linesChanged }),
+  };
 }
 
 /** Why a result is over the limit; null when it is not. */

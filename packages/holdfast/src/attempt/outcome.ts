@@ -41,6 +41,8 @@ const DETERMINISTIC: ReadonlySet<ErrorCode> = new Set([
   'INPUT_LIMIT',
   'INVALID_ATTEMPT',
   'TOKEN_BUDGET',
+  'WORKSPACE_LIMIT',
+  'WORKSPACE_VIOLATION',
 ]);
 
 /** A reason as an event holds it: one line. */

@@ -15,10 +15,11 @@ import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { jsonExceeds } from '../store/json-size.ts';
-import { safePayloadBytes } from '../store/policy.ts';
+import { createGitInspector } from '../workspace/git-inspector.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
 import { writeDeadLane } from './record-engine.ts';
+import { maxResultBytes } from './result-limit.ts';
 import { SecretGuard } from './secret-guard.ts';
 import { AwaitedItem, type TurnItem } from './turn-item.ts';
 
@@ -35,9 +36,6 @@ export interface AttemptLoop {
     signal: AbortSignal,
   ) => Promise<JsonValue | PauseAttempt>;
 }
-
-/** What stands around a result in its event, in bytes, beside the names. */
-const RESULT_FRAME_BYTES = 256;
 
 /** What of them a reason may take when the request leaves nothing. */
 const LEAST_REASON_BYTES = 64;
@@ -86,11 +84,11 @@ export class AttemptFactory {
 
   #createSetting(): AttemptSetting {
     const { clock, graph, storage } = this.#settings;
-    const maxBytes = safePayloadBytes(storage.record.policy) - RESULT_FRAME_BYTES;
     return {
       host: this.#host,
+      inspector: createGitInspector(),
       clock,
-      maxResultBytes: ({ nodeId, position }) => maxBytes - (nodeId.length + position.length) * 6,
+      maxResultBytes: (record) => maxResultBytes(storage.record.policy, record),
       validateResult: graph.validateNodeResult ?? null,
       storeLargeResult: (text) => this.#storeLargeResult(text),
       onSettled: (attempt, outcome) =>

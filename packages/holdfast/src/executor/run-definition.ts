@@ -19,6 +19,7 @@ import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage, RunStorageRecord } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
+import { requireFittingInput } from './result-limit.ts';
 import { isRelativeRunId } from './run-names.ts';
 import { loadValue, type StoredValue, storeValue } from './stored-value.ts';
 
@@ -65,7 +66,8 @@ const INLINE_SHARE = 0.25;
  *
  * Throws `SEQUENCE_CONFLICT` when the run exists already, `INVALID_ID` (also for an id that ends as
  * those of child runs and successors do), `STORED_GRAPH_MISMATCH` when the plan is of another
- * graph, and what the store throws.
+ * graph, `STORAGE_LIMIT_EXCEEDED` for an input that a flow's trigger cannot return, and what the
+ * store throws.
  *
  * @example
  * await persistRunDefinition(storage, {
@@ -77,6 +79,8 @@ export async function persistRunDefinition(
   options: PersistRunOptions,
 ): Promise<EventEnvelope> {
   refuseRelativeId(options.runId);
+  const { graphDefinition: definition, resolvedPlan: plan, resolvedInputs: input } = options;
+  requireFittingInput(storage.record.policy, { plan, definition, input });
   return storeRunDefinition(storage, options);
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { requireFittingInput } from './result-limit.ts';
 import { refuseRelativeId, storeRunDefinition } from './run-definition.ts';
 
 /** The run to store: its id, its graph and its input (JSON). */
@@ -22,6 +23,9 @@ export interface StartRunOptions {
  */
 export async function startRun(storage: RunStorage, options: StartRunOptions): Promise<void> {
   refuseRelativeId(options.runId);
+  const { graph, input } = options;
+  const run = { plan: localPlan(graph), definition: graph.definition, input };
+  requireFittingInput(storage.record.policy, run);
   await startRelative(storage, options);
 }
 
