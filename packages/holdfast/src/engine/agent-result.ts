@@ -112,16 +112,20 @@ function readFinal(field: Properties, isLast: boolean): boolean {
 }
 
 function jsonAt(at: Returned): JsonValue {
-  try {
-    return cloneFrozenJson(at.value);
-  } catch (error) {
-    if (!(error instanceof JsonValueError)) return guarded(at, () => rethrow(error));
-    return refuse({ value: error.message, path: `${at.path}${error.path}` }, 'plain JSON', error);
-  }
+  return guarded(at, () => {
+    try {
+      return cloneFrozenJson(at.value);
+    } catch (error) {
+      if (!(error instanceof JsonValueError)) throw error;
+      const place = { value: undefined, path: `${at.path}${error.path}` };
+      return refuse(place, 'plain JSON', { seen: whatOf(error), cause: error });
+    }
+  });
 }
 
-function rethrow(error: unknown): never {
-  throw error;
+/** The message without the path that it begins with. */
+function whatOf({ message, path }: JsonValueError): string {
+  return message.slice(path === '' ? '<root>: '.length : path.length + 2);
 }
 
 const COUNT = 'a whole number of tokens from 0';

@@ -91,7 +91,8 @@ const DEFAULT_USAGE: UsageReceipt = Object.freeze({
  */
 export class MockEngine implements Engine {
   readonly name: string = 'mock';
-  readonly admit?: NonNullable<Engine['admit']>;
+  /** Absent, not undefined, when it is unsupported. */
+  declare readonly admit?: NonNullable<Engine['admit']>;
   readonly #responder: MockResponder;
   readonly #selection: EngineSelectionRecord;
   readonly #calls: AgentRequest[] = [];

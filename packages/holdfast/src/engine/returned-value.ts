@@ -17,11 +17,19 @@ export interface Returned {
   readonly path: string;
 }
 
+/** What a refusal may say beside the value itself. */
+interface RefusalNote {
+  /** In place of the value, when that cannot be shown. */
+  readonly seen?: string;
+  readonly cause?: unknown;
+}
+
 /** Throws `RESULT_INVALID` naming the field, what stands there and what is expected. */
-export function refuse(at: Returned, expected: string, cause?: unknown): never {
+export function refuse(at: Returned, expected: string, note: RefusalNote = {}): never {
   const field = at.path === '' ? 'the returned value' : at.path;
-  const message = `The engine's answer is malformed: ${field} is ${shown(at.value)}, expected ${expected}.`;
-  throw new HoldfastError('RESULT_INVALID', message, { field: at.path, expected }, cause);
+  const seen = note.seen === undefined ? shown(at.value) : bounded(note.seen);
+  const message = `The engine's answer is malformed: ${field} is ${seen}, expected ${expected}.`;
+  throw new HoldfastError('RESULT_INVALID', message, { field: at.path, expected }, note.cause);
 }
 
 /** The properties of an object, each to be read once. */
@@ -76,11 +84,7 @@ export function guarded<T>(at: Returned, work: () => T): T {
     return work();
   } catch (error) {
     if (isRefusal(error)) throw error;
-    return refuse(
-      { value: 'a value that cannot be read', path: at.path },
-      'plain JSON values',
-      error,
-    );
+    return refuse(at, 'plain JSON values', { seen: 'a value that cannot be read', cause: error });
   }
 }
 

@@ -303,7 +303,7 @@ describe('the engine kit', () => {
     expect(report).toMatchObject({ ok: true, cases: 24 });
   });
 
-  it.each([
+  it.each<[string, Readonly<Record<string, string>>, string]>([
     ['without a reason', { admit: ' ' }, 'admit has no reason'],
     ['that every engine can have', { hang: 'It never hangs.' }, 'hang cannot be unsupported'],
     ['that does not exist', { 'failure:aborted': 'x' }, 'failure:aborted is no scenario'],
