@@ -6,6 +6,7 @@ import {
   type FlowFile,
   HoldfastError,
   type JsonValue,
+  maxFlowInputBytes,
   startRun,
 } from 'holdfast';
 import type { CommandResult, CommonOptions } from '../command-result.ts';
@@ -81,21 +82,13 @@ async function runFlowFile(
   });
 }
 
-/** What the trigger's result is recorded with, beside its names. */
-const RESULT_FRAME_BYTES = 320;
-/** A UTF-16 code unit as JSON, at most. */
-const UNIT_BYTES = 6;
-
 /**
  * The input of a flow is its trigger's result, which is recorded as one event. Throws
  * `STORAGE_LIMIT_EXCEEDED`.
  */
 function requireFittingInput(input: JsonValue, flow: FlowFile): void {
-  const { maxEventPayloadBytes, maxAppendBatchBytes } = defaultStoragePolicy;
   const trigger = flow.nodes.find(({ type }) => type === 'trigger')?.id ?? '';
-  const names = `${trigger}flow/${trigger}#1`.length * UNIT_BYTES;
-  const payload = Math.min(maxEventPayloadBytes, Math.floor(maxAppendBatchBytes / 2));
-  const limit = payload - RESULT_FRAME_BYTES - names;
+  const limit = maxFlowInputBytes(defaultStoragePolicy, trigger);
   const size = Buffer.byteLength(JSON.stringify(input));
   if (size <= limit) return;
   throw new HoldfastError(

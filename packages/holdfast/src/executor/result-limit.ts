@@ -11,6 +11,8 @@ import { StorageError } from '../store/storage-error.ts';
 
 /** What stands around a result in its event, in bytes, beside the names. */
 const RESULT_FRAME_BYTES = 256;
+/** What a trigger returns around the input: `{"output":…}`. */
+const TRIGGER_FRAME_BYTES = 11;
 /** A UTF-16 code unit as JSON, at most. */
 const UNIT_BYTES = 6;
 
@@ -20,17 +22,18 @@ export function maxResultBytes(
   { nodeId, position }: { readonly nodeId: string; readonly position: string },
 ): number {
   const names = (nodeId.length + position.length) * UNIT_BYTES;
-  return safePayloadBytes(policy) - RESULT_FRAME_BYTES - names;
+  return Math.max(0, safePayloadBytes(policy) - RESULT_FRAME_BYTES - names);
 }
 
 /**
  * The largest input of a flow under a policy, in bytes of its JSON text: the input is the result
  * of the flow's trigger, and must fit its event. It throws nothing.
  *
- * @example maxFlowInputBytes(defaultStoragePolicy, 'trigger') // 261744
+ * @example maxFlowInputBytes(defaultStoragePolicy, 'trigger') // 261751
  */
 export function maxFlowInputBytes(policy: RunStoragePolicy, triggerId: string): number {
-  return maxResultBytes(policy, { nodeId: triggerId, position: `flow/${triggerId}#1` });
+  const first = { nodeId: triggerId, position: `flow/${triggerId}#1` };
+  return Math.max(0, maxResultBytes(policy, first) - TRIGGER_FRAME_BYTES);
 }
 
 /**

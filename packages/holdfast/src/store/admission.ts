@@ -56,8 +56,8 @@ export class Admission {
     policy: RunStoragePolicy = defaultStoragePolicy,
     knownSecrets: readonly string[] = [],
   ) {
-    this.policy = frozenPolicy(policy);
     this.screen = SecretScreen.of(knownSecrets);
+    this.policy = frozenPolicy(policy, (text) => this.harmless(text));
   }
 
   /** Everything about an append that can be known without looking at the stream. */

@@ -46,15 +46,23 @@ const SIZES = [
   'maxTotalArtifactBytesPerRun',
 ] as const;
 
+const MAX_FAULT_LENGTH = 200;
 const FIELDS: readonly string[] = [...SIZES, 'schemaVersion', 'retention', 'sensitiveContent'];
 const SENSITIVE_FIELDS: readonly string[] = ['marked', 'exact', 'freeText'];
 
 /**
  * A copy that nobody can change. Throws `INVALID_OPTION`, naming the field, for a policy that no
- * store can keep, or that has a field no store knows.
+ * store can keep, or that has a field no store knows; `harmless` takes secrets out of its message.
  */
-export function frozenPolicy(policy: RunStoragePolicy): RunStoragePolicy {
-  checkStoragePolicy(policy);
+export function frozenPolicy(
+  policy: RunStoragePolicy,
+  harmless: (text: string) => string,
+): RunStoragePolicy {
+  const fault = policyFault(policy);
+  if (fault !== null) {
+    const text = truncateText(harmless(fault), MAX_FAULT_LENGTH);
+    throw new StorageError('INVALID_OPTION', `Storage policy: ${text}.`);
+  }
   const { sensitiveContent } = policy;
   return Object.freeze({
     ...policy,
@@ -62,15 +70,15 @@ export function frozenPolicy(policy: RunStoragePolicy): RunStoragePolicy {
   });
 }
 
-function checkStoragePolicy(policy: RunStoragePolicy): void {
-  const fault =
+function policyFault(policy: RunStoragePolicy): string | null {
+  return (
     fieldFault('', policy, FIELDS) ??
     SIZES.map((name) => sizeFault(name, policy[name])).find((found) => found !== null) ??
     (policy.schemaVersion !== 1 ? 'schemaVersion must be 1' : null) ??
     (policy.retention !== 'until-run-delete' ? "retention must be 'until-run-delete'" : null) ??
     sensitiveFault(policy.sensitiveContent) ??
-    orderFault(policy);
-  if (fault !== null) throw new StorageError('INVALID_OPTION', `Storage policy: ${fault}.`);
+    orderFault(policy)
+  );
 }
 
 function sensitiveFault(given: RunStoragePolicy['sensitiveContent']): string | null {
@@ -92,7 +100,7 @@ function fieldFault(path: string, given: unknown, fields: readonly string[]): st
   const names = Object.keys(given);
   const unknown = names.find((name) => !fields.includes(name));
   if (unknown !== undefined) {
-    return `${truncateText(path + unknown, 80)} is no field of it; it has ${fields.join(', ')}`;
+    return `it has no field ${path}${unknown}`;
   }
   const missing = fields.find((name) => !names.includes(name));
   return missing === undefined ? null : `${path}${missing} is missing`;
