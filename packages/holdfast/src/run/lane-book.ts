@@ -7,12 +7,18 @@ import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { ResolvedExecutionLane, ResolvedPlan } from '../graph/plan.ts';
 
+/** What a plan says of engines: lanes, which node runs on which, and how they are checked. */
+export type PlannedLanes = Pick<ResolvedPlan, 'executionLanes' | 'nodes' | 'preflight'>;
+
 export class LaneBook {
   static readonly none: LaneBook = new LaneBook({ executionLanes: [], nodes: [] });
+  /** The parts of the plan that speak of engines. */
+  readonly plan: PlannedLanes;
   readonly #lanes: ReadonlyMap<string, ResolvedExecutionLane>;
   readonly #laneOfNode: ReadonlyMap<string, ResolvedExecutionLane>;
 
-  constructor(plan: Pick<ResolvedPlan, 'executionLanes' | 'nodes'>) {
+  constructor(plan: PlannedLanes) {
+    this.plan = plan;
     this.#lanes = new Map(plan.executionLanes.map((lane) => [lane.id, lane]));
     this.#laneOfNode = new Map(
       plan.nodes.flatMap(({ id, laneId }) => {

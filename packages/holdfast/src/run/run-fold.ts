@@ -18,6 +18,8 @@ import { EngineFacts, type SavedEngineFacts } from './engine-facts.ts';
 import { LaneBook } from './lane-book.ts';
 import type { OpenPause, OpenWait, PositionRecord, StepRecord } from './position-record.ts';
 import { PositionTable } from './position-table.ts';
+import { PreflightMachine, type SavedPreflight } from './preflight/preflight-machine.ts';
+import { preflightPlan } from './preflight/preflight-plan.ts';
 import { GraphExecutionError } from './run-error.ts';
 import { SignalBox } from './signal-box.ts';
 import { StepBook } from './step-book.ts';
@@ -44,6 +46,7 @@ export class RunFold {
   readonly signals: SignalBox;
   readonly steps: StepBook;
   readonly engines: EngineFacts;
+  readonly preflight: PreflightMachine;
   #sequence = 0;
   #cancel: EventPayloads['graph:cancel-requested'] | null = null;
   #cancelSequence = 0;
@@ -53,6 +56,9 @@ export class RunFold {
   constructor(runId: string, saved: SavedFold | null = null, lanes: LaneBook = LaneBook.none) {
     this.runId = runId;
     this.engines = new EngineFacts(lanes, saved?.engines);
+    const { dead } = this.engines;
+    const plan = preflightPlan(lanes.plan);
+    this.preflight = new PreflightMachine(plan, (each) => dead.isDead(each), saved?.preflight);
     this.signals = new SignalBox(saved?.signals);
     this.steps = new StepBook(saved?.steps);
     this.positions = new PositionTable(saved?.open, saved?.settled);
@@ -108,7 +114,10 @@ export class RunFold {
       refuse(event, 'a run begins with graph:run-started, once');
     }
     if (this.#end !== null && !isLateNote(event)) refuse(event, 'the run has finished already');
+    const fault = this.preflight.fault(event);
+    if (fault !== null) refuse(event, fault);
     this.#fold(event, input);
+    this.preflight.apply(event);
     this.#sequence = event.sequence;
   }
 
@@ -347,6 +356,7 @@ export class RunFold {
       cancelSequence: this.#cancelSequence,
       dispatches: this.#dispatches,
       ...(this.engines.lanes.isEmpty ? {} : { engines: this.engines.save() }),
+      ...(this.preflight.plan === null ? {} : { preflight: this.preflight.save() }),
     };
   }
 }
@@ -362,6 +372,7 @@ export interface SavedFold {
   readonly cancelSequence: number;
   readonly dispatches: number;
   readonly engines?: SavedEngineFacts;
+  readonly preflight?: SavedPreflight;
 }
 
 /** Checks an envelope against the catalog. Throws `INVALID_EVENT` naming sequence and type. */

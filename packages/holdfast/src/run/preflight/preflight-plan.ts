@@ -1,8 +1,7 @@
 /** What a plan asks to be checked: its lanes, their targets, and the nodes each is checked for. */
 import type { EngineSelectionRecord } from '../../base/engine-identity.ts';
 import type { ExecutionTarget } from '../../graph/execution-target.ts';
-import type { ResolvedPlan } from '../../graph/plan.ts';
-import { isNamed, targetsOf } from '../lane-book.ts';
+import { isNamed, type PlannedLanes, targetsOf } from '../lane-book.ts';
 
 /** One lane, as the preflight sees it. */
 export interface PreflightLane {
@@ -23,11 +22,8 @@ export interface PreflightPlan {
   readonly lanes: readonly PreflightLane[];
 }
 
-/** The parts of a plan that the checks follow from. */
-export type PlanToCheck = Pick<ResolvedPlan, 'executionLanes' | 'nodes' | 'preflight'>;
-
 /** The checks that a plan asks for; null when it asks for none. */
-export function preflightPlan(plan: PlanToCheck): PreflightPlan | null {
+export function preflightPlan(plan: PlannedLanes): PreflightPlan | null {
   const { preflight } = plan;
   if (preflight === undefined) return null;
   const policies = new Map(preflight.lanes.map((policy) => [policy.laneId, policy]));

@@ -59,7 +59,11 @@ export function isOfPreflight(event: PreflightEvent): boolean {
 }
 
 /** True when a static probe is the first of a round. */
-export function beginsRound(started: StaticProbeStarted, seat: Seat, seats: PreflightSeats) {
+export function beginsRound(
+  started: StaticProbeStarted,
+  seat: Seat,
+  seats: PreflightSeats,
+): boolean {
   return seat === seats.firstStatic && started.contextNodeId === seat.lane.contexts[0];
 }
 
