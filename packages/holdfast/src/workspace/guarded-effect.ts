@@ -42,8 +42,8 @@ const MAX_PATH_LENGTH = 120;
 
 /**
  * What `effect` returns or throws, unless its changes break the policy: then `WORKSPACE_VIOLATION`
- * (a path that is not allowed; in mode `read` any) or `WORKSPACE_LIMIT` (more than the limits allow)
- * is thrown instead, with the error of the effect as its cause. Mode `none` inspects nothing.
+ * (a path that is not allowed; in mode `read` any) or `WORKSPACE_LIMIT` (more than the limits
+ * allow) is thrown instead, the error of the effect as its cause. Mode `none` inspects nothing.
  * Throws also `WORKSPACE_INSPECTION`, and `ABORTED` when `signal` is aborted before the effect
  * starts. Changes that others make meanwhile count as those of the effect.
  *
@@ -101,9 +101,9 @@ function requireWithin(limits: WorkspaceLimits, changes: WorkspaceChanges): void
     linesChanged: limits.linesChanged ?? Number.POSITIVE_INFINITY,
   };
   if (filesChanged <= most.filesChanged && linesChanged <= most.linesChanged) return;
-  const text =
-    `The attempt changed ${filesChanged} files and ${linesChanged} lines; allowed are ` +
-    `${limits.filesChanged ?? 'any number of'} files and ${limits.linesChanged ?? 'any number of'} lines.`;
+  const { filesChanged: files = 'any number of', linesChanged: lines = 'any number of' } = limits;
+  const done = `The attempt changed ${filesChanged} files and ${linesChanged} lines`;
+  const text = `${done}; allowed are ${files} files and ${lines} lines.`;
   throw new HoldfastError('WORKSPACE_LIMIT', text, { filesChanged, linesChanged, limits });
 }
 
