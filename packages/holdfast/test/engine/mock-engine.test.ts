@@ -1,4 +1,5 @@
 /** The mock engine: what it fills in, what it tells, how it is aborted. */
+import { getEventListeners } from 'node:events';
 import {
   type AgentRequest,
   classifyEngineFailure,
@@ -95,6 +96,46 @@ describe('the mock engine', () => {
     await expect(running).rejects.toMatchObject({ kind: 'aborted', cause: reason });
     tell({ kind: 'text', text: 'too late' });
     expect(events).toEqual([{ kind: 'thinking', text: 'hm' }]);
+  });
+
+  it('leaves no listener at a signal that outlives its calls', async () => {
+    const { signal } = new AbortController();
+    const engine = new MockEngine((_, { index }) => {
+      if (index === 1) throw new Error('no');
+      return 'yes';
+    });
+    await engine.run({ prompt: 'p' }, () => {}, signal);
+    await engine.run({ prompt: 'p' }, () => {}, signal).catch(() => {});
+    await engine.admit?.({}, signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('throws what a responder throws that has aborted its own call, and nothing behind it', async () => {
+    const controller = new AbortController();
+    const own = new Error('mine');
+    const engine = new MockEngine(() => {
+      controller.abort();
+      throw own;
+    });
+    await expect(engine.run({ prompt: 'p' }, () => {}, controller.signal)).rejects.toBe(own);
+    // A refusal that nobody handles would fail this file.
+    await new Promise(setImmediate);
+  });
+
+  it('keeps each request as it was, whatever becomes of it', async () => {
+    const engine = new MockEngine();
+    const request = { prompt: 'before' };
+    await engine.run(request, () => {}, new AbortController().signal);
+    request.prompt = 'after';
+    expect(engine.calls).toEqual([{ prompt: 'before' }]);
+  });
+
+  it('leaves a check that never answers when it is aborted', async () => {
+    const controller = new AbortController();
+    const engine = new MockEngine(undefined, { admit: () => new Promise(() => {}) });
+    const check = engine.admit?.({}, controller.signal);
+    controller.abort();
+    expect(await check?.catch(classifyEngineFailure)).toBe('aborted');
   });
 
   it('makes no call of one that was aborted before', async () => {

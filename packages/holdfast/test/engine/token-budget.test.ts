@@ -85,7 +85,8 @@ describe('a token budget', () => {
   it('counts a call of unknown usage; a hard budget is closed by it, an observed one is not', () => {
     const observed = createTokenBudget(100);
     observed.reserve(10, unenforced).commit(unknown);
-    expect(observed.snapshot()).toMatchObject({ calls: 1, unknownUsageCalls: 1, usedTokens: 0 });
+    const counted = { calls: 1, unknownUsageCalls: 1, usedTokens: 0, closed: false };
+    expect(observed.snapshot()).toMatchObject(counted);
     observed.reserve(100, unenforced);
     const hard = createTokenBudget(100, { mode: 'hard' });
     hard.child(50).reserve(10, enforced).commit(unknown);
@@ -161,6 +162,33 @@ describe('a token budget', () => {
 });
 
 describe('what a record holds of a key', () => {
+  it('counts for every budget above, also when it is more than what was counted there', () => {
+    const root = createTokenBudget(1_000);
+    const child = root.child(500);
+    child.reserve(10, enforced).commit(used(10, 0));
+    child.restore(enforced.key, { calls: 3, unknownCalls: 1, inputTokens: 30, outputTokens: 7 });
+    const both = { calls: 3, unknownUsageCalls: 1, usedTokens: 37 };
+    expect(child.snapshot()).toMatchObject(both);
+    expect(root.snapshot()).toMatchObject(both);
+  });
+
+  it('stays a whole number, however much it is', () => {
+    const budget = createTokenBudget(1_000);
+    const most = {
+      calls: 1,
+      unknownCalls: 0,
+      inputTokens: Number.MAX_SAFE_INTEGER,
+      outputTokens: 9,
+    };
+    budget.restore('k', most);
+    budget.restore('m', most);
+    expect(budget.snapshot()).toMatchObject({
+      inputTokens: Number.MAX_SAFE_INTEGER,
+      usedTokens: Number.MAX_SAFE_INTEGER,
+      remainingTokens: 0,
+    });
+  });
+
   it('is never counted a second time by who has counted it as it happened', () => {
     const budget = createTokenBudget(1_000);
     const child = budget.child(500);
@@ -186,7 +214,7 @@ describe('what a record holds of a key', () => {
       fc.property(shuffled, ([list, otherOrder]) => {
         const [a, b] = [createTokenBudget(1_000), createTokenBudget(1_000).child(1_000)];
         for (const [name, found] of list) a.restore(name, found);
-        for (const [name, found] of [...otherOrder, ...list]) b.restore(name, found);
+        for (const [name, found] of [...list, ...otherOrder]) b.restore(name, found);
         expect(b.snapshot()).toEqual(a.snapshot());
       }),
     );
