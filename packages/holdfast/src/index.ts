@@ -1,18 +1,15 @@
 /** `holdfast`: the whole library, as its doors show it. */
 
 // Node bindings
+export type { ActionDecision, NodeBinding, NodeBindings, StoredValue } from './attempt/binding.ts';
+// Host bindings of a graph
+export type { GraphBindings } from './attempt/graph-bindings.ts';
 export type {
-  ActionDecision,
-  NodeBinding,
-  NodeBindings,
   NodeContext,
   NodeFunction,
   StepContext,
   StepOptions,
-  StoredValue,
-} from './attempt/binding.ts';
-// Host bindings of a graph
-export type { GraphBindings } from './attempt/graph-bindings.ts';
+} from './attempt/node-context.ts';
 export { NodeFailure } from './attempt/outcome.ts';
 // Engines
 export {

@@ -135,7 +135,7 @@ export class Attempt {
   #call(binding: NodeBinding, record: PositionRecord): unknown {
     if (binding.engine !== null) return this.#runEngine(binding.engine);
     if (binding.child !== null) return this.#runChild();
-    requireInputWithin(binding, record);
+    requireInputWithin(binding.limits, record);
     return binding.run(record.input, this.#context, record);
   }
 
@@ -229,7 +229,7 @@ export class Attempt {
       this.#settle(failed('RESULT_INVALID', fault, true));
       return;
     }
-    const overLimit = outputFault(binding, this.record.nodeId, result);
+    const overLimit = outputFault(binding.limits, this.record.nodeId, result);
     if (overLimit !== null) {
       this.#settle(failed('OUTPUT_LIMIT', overLimit, true));
       return;

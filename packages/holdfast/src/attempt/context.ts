@@ -13,15 +13,9 @@ import type { EngineEvent } from '../engine/engine.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { UsageTotals } from '../run/engine-usage.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
-import type {
-  ChildRun,
-  NodeContext,
-  PauseAttempt,
-  StepContext,
-  StepOptions,
-  StepResult,
-} from './binding.ts';
+import type { ChildRun, PauseAttempt } from './binding.ts';
 import type { EngineReceipt, LiveSeats } from './engine-work.ts';
+import type { NodeContext, StepContext, StepOptions, StepResult } from './node-context.ts';
 import { failureOf, NodeFailure } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
 

@@ -6,7 +6,7 @@ import type { UsageReceipt } from '../base/usage.ts';
 import type { AgentPart, Engine } from '../engine/engine.ts';
 import type { TokenBudget } from '../engine/token-budget.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
-import type { NodeContext } from './binding.ts';
+import type { NodeContext } from './node-context.ts';
 
 /** How many tokens one call may use. `hard` needs an engine that can enforce it. */
 export interface CallTokens {

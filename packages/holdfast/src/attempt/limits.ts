@@ -3,7 +3,6 @@ import { HoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { WorkspaceLimits } from '../workspace/guarded-effect.ts';
-import type { NodeBinding } from './binding.ts';
 import { jsonBytes } from './fitting-text.ts';
 
 /** Sizes in bytes; null = not limited. */
@@ -25,8 +24,11 @@ export const NO_LIMITS: AttemptLimits = Object.freeze({
 });
 
 /** Throws `INPUT_LIMIT` when the input, and `more` bytes beside it, are over the limit. */
-export function requireInputWithin(binding: NodeBinding, record: PositionRecord, more = 0): void {
-  const { inputBytes } = binding.limits;
+export function requireInputWithin(
+  { inputBytes }: AttemptLimits,
+  record: PositionRecord,
+  more = 0,
+): void {
   if (inputBytes === null) return;
   const bytes = jsonBytes(record.input) + more;
   if (bytes <= inputBytes) return;
@@ -47,13 +49,13 @@ export function changeLimits({ filesChanged, linesChanged }: AttemptLimits): Wor
 
 /** Why a result is over the limit; null when it is not. */
 export function outputFault(
-  { limits }: NodeBinding,
+  { outputBytes }: AttemptLimits,
   nodeId: string,
   result: JsonValue,
 ): string | null {
-  if (limits.outputBytes === null) return null;
+  if (outputBytes === null) return null;
   const bytes = jsonBytes(result);
-  return bytes <= limits.outputBytes
+  return bytes <= outputBytes
     ? null
-    : `The result of ${nodeId} has ${bytes} bytes; ${limits.outputBytes} are allowed.`;
+    : `The result of ${nodeId} has ${bytes} bytes; ${outputBytes} are allowed.`;
 }

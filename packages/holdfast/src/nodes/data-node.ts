@@ -1,5 +1,6 @@
 /** A node that is a function. */
-import { type NodeBinding, type NodeFunction, nodeBinding } from '../attempt/binding.ts';
+import { type NodeBinding, nodeBinding } from '../attempt/binding.ts';
+import type { NodeFunction } from '../attempt/node-context.ts';
 import type { JsonValue } from '../base/json.ts';
 import { refuseOption } from './node-option.ts';
 import { checkedRules, type NodeRules } from './node-rules.ts';

@@ -1,6 +1,7 @@
 /** A node whose work is a prompt to the engine that stands behind its lane. */
-import { type NodeBinding, type NodeContext, nodeBinding } from '../attempt/binding.ts';
+import { type NodeBinding, nodeBinding } from '../attempt/binding.ts';
 import type { CallTokens, EngineWork } from '../attempt/engine-work.ts';
+import type { NodeContext } from '../attempt/node-context.ts';
 import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AgentPart } from '../engine/engine.ts';

@@ -1,5 +1,6 @@
 /** The rules that functions and engines share, checked when a node is bound. */
-import type { ActionDecision, NodeBinding, NodeContext } from '../attempt/binding.ts';
+import type { ActionDecision, NodeBinding } from '../attempt/binding.ts';
+import type { NodeContext } from '../attempt/node-context.ts';
 import { checkWorkspacePolicy, type NodeWorkspacePolicy } from '../workspace/workspace-policy.ts';
 import { refuseOption, requireDelay, requireSize } from './node-option.ts';
 

@@ -2,7 +2,7 @@
  * What node code has really done, beside what the log says of it. An effect is something that
  * cannot be undone: a dead process has none any more.
  */
-import type { NodeContext } from '../attempt/binding.ts';
+import type { NodeContext } from '../attempt/node-context.ts';
 import type { SimRecord } from './sim-record.ts';
 import { SimViolation } from './sim-referee.ts';
 import type { SimTrace } from './sim-trace.ts';

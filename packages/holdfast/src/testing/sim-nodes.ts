@@ -3,9 +3,9 @@ import {
   type ActionDecision,
   type NodeBinding,
   type NodeBindings,
-  type NodeContext,
   nodeBinding,
 } from '../attempt/binding.ts';
+import type { NodeContext } from '../attempt/node-context.ts';
 import { NodeFailure } from '../attempt/outcome.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { FlowFile } from '../forms/flow-definition.ts';

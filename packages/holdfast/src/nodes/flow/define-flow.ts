@@ -2,7 +2,8 @@
  * Flows written in code. `defineFlow` gives exactly the JSON that the command line and the editor
  * use, with the functions beside it; ids and outputs that do not exist are type errors.
  */
-import type { NodeContext, NodeFunction, StoredValue } from '../../attempt/binding.ts';
+import type { StoredValue } from '../../attempt/binding.ts';
+import type { NodeContext, NodeFunction } from '../../attempt/node-context.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { FlowEdge, FlowNode } from '../../flow/flow-graph.ts';

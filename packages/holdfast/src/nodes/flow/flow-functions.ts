@@ -1,5 +1,5 @@
 /** The functions that a flow's nodes name, looked up once and missed by name. */
-import type { NodeContext, NodeFunction } from '../../attempt/binding.ts';
+import type { NodeContext, NodeFunction } from '../../attempt/node-context.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import type { FlowNode } from '../../flow/flow-graph.ts';
 

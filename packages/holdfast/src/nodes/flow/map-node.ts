@@ -2,7 +2,8 @@
  * `control.map`: one function over a list. Each item is a durable sub-step: what was recorded is
  * not done again after a crash or by a retry.
  */
-import { type NodeBinding, type NodeContext, nodeBinding } from '../../attempt/binding.ts';
+import { type NodeBinding, nodeBinding } from '../../attempt/binding.ts';
+import type { NodeContext } from '../../attempt/node-context.ts';
 import { failureOf } from '../../attempt/outcome.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { compileList } from '../../expression/compile.ts';
