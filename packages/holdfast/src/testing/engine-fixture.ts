@@ -1,4 +1,4 @@
-/** What the engine kit asks of an engine's author: the scenarios, and a look at the model's side. */
+/** What the engine kit asks of an engine's author: scenarios, and a look at the model's side. */
 import type { EngineFailureKind } from '../base/engine-failure.ts';
 import type { EngineSelectionRecord, GraphEngineIdentity } from '../base/engine-identity.ts';
 import type { AgentRequest, Engine } from '../engine/engine.ts';

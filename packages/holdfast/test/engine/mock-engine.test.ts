@@ -42,7 +42,7 @@ describe('the mock engine', () => {
     ]);
   });
 
-  it('runs under the identity of its target, with the tools and the model of the request', async () => {
+  it('runs under its target's identity, with the tools and the model of the request', async () => {
     const engine = MockEngine.forTarget(target, () => ({ structured: [1], text: 'so' }));
     const identity = { adapter: 'stub', provider: 'acme', modelFamily: 'small', model: 'small-1' };
     const { result } = await call(engine, { tools: ['read'] });
@@ -80,7 +80,7 @@ describe('the mock engine', () => {
     expect(engine.calls).toHaveLength(2);
   });
 
-  it('leaves an answer that never comes when it is aborted, and tells nothing of it later', async () => {
+  it('leaves an answer that never comes when it is aborted, and tells no more of it', async () => {
     const controller = new AbortController();
     let tell: (event: EngineEvent) => void = () => {};
     const engine = new MockEngine((_, { onEvent }) => {
@@ -110,7 +110,7 @@ describe('the mock engine', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('throws what a responder throws that has aborted its own call, and nothing behind it', async () => {
+  it('throws what a responder throws that aborted its own call, and nothing behind it', async () => {
     const controller = new AbortController();
     const own = new Error('mine');
     const engine = new MockEngine(() => {

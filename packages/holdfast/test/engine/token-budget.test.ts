@@ -82,7 +82,7 @@ describe('a token budget', () => {
     expect(refusal(() => writer.reserve(11, enforced))).toContain('budget of 80 tokens has 10');
   });
 
-  it('counts a call of unknown usage; a hard budget is closed by it, an observed one is not', () => {
+  it('counts a call of unknown usage; a hard budget is closed by it, no observed one is', () => {
     const observed = createTokenBudget(100);
     observed.reserve(10, unenforced).commit(unknown);
     const counted = { calls: 1, unknownUsageCalls: 1, usedTokens: 0, closed: false };
