@@ -42,7 +42,7 @@ describe('the mock engine', () => {
     ]);
   });
 
-  it('runs under its target's identity, with the tools and the model of the request', async () => {
+  it('runs under the identity of its target, with the tools and model of a request', async () => {
     const engine = MockEngine.forTarget(target, () => ({ structured: [1], text: 'so' }));
     const identity = { adapter: 'stub', provider: 'acme', modelFamily: 'small', model: 'small-1' };
     const { result } = await call(engine, { tools: ['read'] });
@@ -110,7 +110,7 @@ describe('the mock engine', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('throws what a responder throws that aborted its own call, and nothing behind it', async () => {
+  it('throws what a responder throws that aborted its own call, and no more', async () => {
     const controller = new AbortController();
     const own = new Error('mine');
     const engine = new MockEngine(() => {
