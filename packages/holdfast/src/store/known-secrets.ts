@@ -69,7 +69,8 @@ export class SecretScreen {
    * mark, and so does the whole when one can still be read across its parts.
    */
   redactJson(value: JsonValue): JsonValue {
-    if (!this.foundInJson(JSON.stringify(value))) return value;
+    // Callers without types may have given what is no JSON at all.
+    if (!this.foundInJson(JSON.stringify(value) ?? '')) return value;
     const redacted = this.#redacted(value);
     return this.foundInJson(JSON.stringify(redacted)) ? this.#streamRedaction().mark : redacted;
   }

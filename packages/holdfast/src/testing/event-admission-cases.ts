@@ -20,11 +20,22 @@ const hiding: Readonly<Record<string, NewEvent>> = {
   plain: kitEvent({ deep: [`before ${secret} after`] }),
   'a key': kitEvent({ [secret]: true }),
   'JSON in a string': kitEvent(JSON.stringify({ token: secret })),
-  base64: kitEvent(btoa(String.fromCharCode(...new TextEncoder().encode(`user:${secret}!`)))),
+  'JSON in JSON in a string': kitEvent(JSON.stringify(JSON.stringify({ token: secret }))),
+  base64: kitEvent(base64(`${secret}!`)),
+  'base64, one behind': kitEvent(base64(`:${secret}!`)),
+  'base64, two behind': kitEvent(base64(`::${secret}`)),
+  'base64 of URLs': kitEvent(base64(secret).replaceAll('+', '-').replaceAll('/', '_')),
   'a URL': kitEvent(`https://example.com/?token=${encodeURIComponent(secret)}`),
   'a form': kitEvent(encodeURIComponent(secret).replaceAll('%20', '+')),
   'an event id': kitEvent(1, { id: encodeURIComponent(secret) }),
+  'a type': kitEvent(1, { type: `kit:${encodeURIComponent(secret)}` }),
+  'a correlation': kitEvent(1, { correlationId: encodeURIComponent(secret) }),
+  'a cause': kitEvent(1, { causationId: encodeURIComponent(secret) }),
 };
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
 
 export const admissionCases: readonly StorageCase[] = [
   {
@@ -61,9 +72,35 @@ export const admissionCases: readonly StorageCase[] = [
         }),
       );
       expectSame('nothing was stored', await storage.eventStore.end(stream), 0);
-      await storage.eventStore.append(stream, 0, [kitEvent('token')]);
-      const rotated = await bench.open({ knownSecrets: ['token'] });
-      expectSame('rotated', await payloadsOf(rotated, stream), ['token']);
+    },
+  },
+  {
+    name: 'rotated secrets and changed limits leave what is stored readable',
+    async run(bench) {
+      const storage = await bench.open({ knownSecrets: [secret] });
+      const stored = ['a token', 'x'.repeat(500)];
+      await storage.eventStore.append(
+        stream,
+        0,
+        stored.map((payload) => kitEvent(payload)),
+      );
+      const policy = { ...kitPolicy, maxEventPayloadBytes: 64, maxAppendBatchBytes: 64 };
+      const later = await bench.open({ knownSecrets: ['a token'], policy });
+      expectSame('read', await payloadsOf(later, stream), stored);
+      const found = await later.eventStore.readAt(stream, [1, 2]);
+      expectSame(
+        'read by place',
+        found.map(({ payload }) => payload),
+        stored,
+      );
+      await expectRefusal('the new limit', 'STORAGE_LIMIT_EXCEEDED', () =>
+        later.eventStore.append(stream, 2, [kitEvent('x'.repeat(64))]),
+      );
+      await expectRefusal('the new secret', 'KNOWN_SECRET', () =>
+        later.eventStore.append(stream, 2, [kitEvent('a token')]),
+      );
+      await later.eventStore.append(stream, 2, [kitEvent(`no more ${secret}`)]);
+      expectSame('the end', await storage.eventStore.end(stream), 3);
     },
   },
   {

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { factories } from './backings.ts';
 
 const kits = [
-  ['events', runEventStoreConformance, 20],
+  ['events', runEventStoreConformance, 21],
   ['snapshots', runSnapshotStoreConformance, 5],
   ['leases', runLeaseStoreConformance, 7],
   ['run indexes', runRunIndexConformance, 11],

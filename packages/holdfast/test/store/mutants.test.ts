@@ -7,6 +7,8 @@ import {
   isHoldfastError,
   type LeaseStore,
   type NewArtifact,
+  type NewEvent,
+  Redactor,
   type RunStorage,
   type SnapshotStore,
   StorageError,
@@ -169,6 +171,36 @@ const eventMutants: Readonly<Record<string, Mutant<EventStore>>> = {
         return real.append(stream, expected, events, options);
       },
     }),
+  },
+  'reads nothing that is over a new limit': {
+    caught: 'leave what is stored readable',
+    port: (real, { record }) => ({
+      async *read(stream, options) {
+        for await (const event of real.read(stream, options)) {
+          if (JSON.stringify(event.payload).length > record.policy.maxEventPayloadBytes) {
+            throw new StorageError('INVALID_STORED_VALUE', 'mutant');
+          }
+          yield event;
+        }
+      },
+    }),
+  },
+  'searches payloads only': {
+    caught: 'in every form',
+    options: () => ({ knownSecrets: [] }),
+    port: (real) => {
+      const redactor = new Redactor(['pass word/\n"ü€"+?']);
+      return {
+        append: async (stream, expected, events, options) => {
+          const isHarmless = ({ payload }: NewEvent) =>
+            JSON.stringify(redactor.json(payload)) === JSON.stringify(payload);
+          if (Array.isArray(events) && !events.every(isHarmless)) {
+            throw new StorageError('KNOWN_SECRET', 'mutant');
+          }
+          return real.append(stream, expected, events, options);
+        },
+      };
+    },
   },
   'puts all namespaces together': {
     caught: 'streams and namespaces are apart',
