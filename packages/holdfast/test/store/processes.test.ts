@@ -86,6 +86,18 @@ describe('processes on one local store', () => {
     await storage.close();
   });
 
+  it('share one quota of artifacts, and never pass it together', async () => {
+    const writers = ['one', 'two', 'three'].map((name) => new Writer('artifacts', name, 12));
+    await Promise.all(writers.map((writer) => writer.said(1)));
+    for (const writer of writers) writer.go();
+    await Promise.all(writers.map((writer) => writer.exit));
+    const told = writers.flatMap((writer) => writer.lines.slice(1));
+    const written = told.filter((line) => line.startsWith('wrote '));
+    expect(new Set(written).size).toBe(15);
+    expect(told.filter((line) => line === 'STORAGE_LIMIT_EXCEEDED')).toHaveLength(21);
+    expect(told).toHaveLength(36);
+  });
+
   it('lose nothing that was acknowledged when they are killed', async () => {
     let acknowledged = 0;
     for (let round = 0; round < 5; round += 1) {
