@@ -9,7 +9,7 @@
 import { type EngineFailureKind, LANE_DEAD_FAILURES } from '../base/engine-failure.ts';
 import { engineIdentity } from '../base/engine-identity.ts';
 import type { ErrorCode } from '../base/error-codes.ts';
-import { errorText, HoldfastError } from '../base/errors.ts';
+import { errorText, HoldfastError, isHoldfastError } from '../base/errors.ts';
 import { utf8Length } from '../base/text.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
 import {
@@ -23,10 +23,12 @@ import type { AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts
 import { classifyEngineFailure } from '../engine/engine-error.ts';
 import type { TokenReservation } from '../engine/token-budget.ts';
 import type { PositionRecord } from '../run/position-record.ts';
-import type { NodeBinding, NodeContext } from './binding.ts';
+import type { NodeBinding } from './binding.ts';
 import type { AttemptHost, CallListener } from './context.ts';
+import { engineRequest } from './engine-request.ts';
 import type { EngineReceipt, EngineSeat, EngineWork } from './engine-work.ts';
 import { requireInputWithin } from './limits.ts';
+import type { NodeContext } from './node-context.ts';
 
 /** What a route needs of its attempt. */
 export interface EngineRouteOptions {
@@ -112,7 +114,7 @@ export class EngineRoute {
         { nodeId: record.nodeId },
       );
     }
-    requireInputWithin(binding, record, utf8Length(prompt));
+    requireInputWithin(binding.limits, record, utf8Length(prompt));
     return prompt;
   }
 
@@ -196,7 +198,7 @@ export class EngineRoute {
     if (tokenBudget === null) return null;
     const key = host.budgetKey(record.nodeId);
     tokenBudget.restore(key, host.usage(record.nodeId));
-    return tokenBudget.reserve(callTokens?.tokens ?? 1, {
+    return tokenBudget.reserve(callTokens?.tokens ?? null, {
       key,
       hardLimitEnforceable: hardTokenLimitEnforceable,
     });
@@ -240,25 +242,9 @@ export class EngineRoute {
 
   #request(seat: EngineSeat, prompt: string): AgentRequest {
     const { work, record, binding, context, timeLeftMs } = this.#options;
-    const { selection } = seat;
+    const attempt = attemptOf(record, context.runId);
     const timeoutMs = timeLeftMs();
-    const cwd = binding.workspace.directory ?? work.scratchDirectory;
-    return Object.freeze({
-      prompt,
-      tools: selection.capabilities,
-      allowedTools: work.permissions,
-      workspaceMode: binding.workspace.mode,
-      timeoutGraceMs: binding.graceMs,
-      attempt: attemptOf(record, context.runId),
-      ...given('system', work.system),
-      ...given('model', selection.model),
-      ...given('maxTokens', work.callTokens?.tokens ?? null),
-      ...given('jsonSchema', work.schema),
-      ...given('cwd', cwd),
-      ...given('timeoutMs', timeoutMs),
-      ...given('maxOutputBytes', binding.limits.outputBytes),
-      ...given('maxMemoryBytes', work.memoryBytes),
-    });
+    return Object.freeze({ prompt, ...engineRequest({ seat, binding, work, timeoutMs, attempt }) });
   }
 }
 
@@ -271,18 +257,15 @@ function quietly(tell: () => void): void {
   }
 }
 
-function given<Key extends string, Value>(key: Key, value: Value | null): { [K in Key]?: Value } {
-  return value === null ? {} : ({ [key]: value } as { [K in Key]: Value });
-}
-
 function attemptOf({ nodeId, position, started }: PositionRecord, runId: string) {
   const attemptId = started?.attemptId ?? '';
   return { runId, attemptId, leafId: nodeId, path: [position], label: nodeId };
 }
 
-/** A result that could not be read has a code of its own. */
+/** What this side refused of an answer has a code of its own. */
 function codeOf(error: unknown): ErrorCode | null {
-  return error instanceof HoldfastError && error.code === 'RESULT_INVALID' ? error.code : null;
+  const isOwn = isHoldfastError(error, 'RESULT_INVALID') || isHoldfastError(error, 'TOKEN_BUDGET');
+  return isOwn ? error.code : null;
 }
 
 /** What a failure says of who failed and what it used; a foreign error may say anything. */
