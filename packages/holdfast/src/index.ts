@@ -65,7 +65,7 @@ export {
 } from './engine/token-budget.ts';
 export type { TokenTotals } from './engine/token-ledger.ts';
 export type { GraphEngineBinding } from './executor/engine-bindings.ts';
-export type { GraphExecutor, Reconciliation } from './executor/executor.ts';
+export type { GraphExecutor, PreflightResume, Reconciliation } from './executor/executor.ts';
 export { createGraphExecutor, type GraphExecutorOptions } from './executor/graph-executor.ts';
 export type { EngineLine, LogLine } from './executor/options.ts';
 export { maxFlowInputBytes } from './executor/result-limit.ts';
@@ -76,6 +76,12 @@ export {
   persistRunDefinition,
   type RunDefinition,
 } from './executor/run-definition.ts';
+// Engine checks before a run
+export {
+  type InterruptOptions,
+  interruptRunPreflight,
+  readRunPreflight,
+} from './executor/run-preflight.ts';
 // A host that stays, and proofs about stored runs
 export { localPlan, type StartRunOptions, startRun } from './executor/start-run.ts';
 export { type VerifiedRun, type VerifyRunOptions, verifyRun } from './executor/verify-run.ts';
@@ -250,6 +256,8 @@ export type { NodeRules } from './nodes/node-rules.ts';
 export type { ResultContract } from './nodes/result-contract.ts';
 export { type WaitNodeOptions, waitNode } from './nodes/wait-node.ts';
 export { currentOwner, isProvenDead } from './process/owner.ts';
+export type { PreflightPhase, RunPreflight } from './run/preflight/preflight-facts.ts';
+export type { PreflightPause } from './run/preflight/preflight-step.ts';
 export { GraphExecutionError } from './run/run-error.ts';
 export type {
   PauseView,

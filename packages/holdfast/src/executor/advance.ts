@@ -48,6 +48,7 @@ const AGAIN: Advanced = { end: null, again: true };
 export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions): Advanced {
   drive.mustDecide ||= batch.asksDecision;
   if (batch.machine.fold.end !== null || drive.mode !== 'normal') return STAY;
+  if (drive.isHeld(batch.machine.fold)) return STAY;
   writeResumes(batch, drive, options);
   const { maxBatchBytes } = options.limits;
   const hasSlot = () => freeSlots(batch, options) > 0;

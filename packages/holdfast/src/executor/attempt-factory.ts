@@ -162,7 +162,7 @@ export class AttemptFactory {
       liveSeats: ({ nodeId }) => {
         const lane = lanes.laneOf(nodeId);
         if (lane === null) return { effective: null, fallbacks: [] };
-        return engines.live(lane, loop.fold().engines.dead);
+        return engines.live(lane, loop.fold());
       },
       recordDeadLane: (record, receipt) => recordDeadLane(loop, record, receipt),
       listener: ({ nodeId, position }) =>

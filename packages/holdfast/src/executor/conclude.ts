@@ -29,6 +29,7 @@ export type Conclusion =
 
 /** What follows once a turn is durable. */
 export function conclude(at: Situation): Conclusion {
+  if (at.drive.checks?.isBusy) return { kind: 'stay', wakeAtMs: null };
   if (at.fold.end !== null) return { kind: 'ended' };
   // What is overdue and was not done waits for something else than time.
   const due = at.fold.positions.nextDue(at.turnAt);
@@ -48,6 +49,10 @@ export function conclude(at: Situation): Conclusion {
 
 function idle(at: Situation, wakeAtMs: number | null): Conclusion {
   const { fold, drive } = at;
+  if (drive.isHeld(fold)) {
+    const result = drive.checks?.pause ?? null;
+    return result === null ? { kind: 'stay', wakeAtMs: null } : { kind: 'result', result };
+  }
   if (at.foreign.length > 0) {
     return { kind: 'result', result: waiting(at.foreign, fold) };
   }

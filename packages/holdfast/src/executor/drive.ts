@@ -1,6 +1,9 @@
 /** One call of `run` or `resume` in progress: what it waits for and how it ends. */
 import type { FailCommand } from '../graph/commands.ts';
+import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
+import type { PreflightChecks } from './preflight-gate.ts';
+import type { TurnBatch } from './turn-batch.ts';
 
 /**
  * `normal` · `halting`: the caller's signal was aborted · `draining`: a shutdown · `failing`: the
@@ -28,13 +31,33 @@ export class Drive {
   #resolve: (result: RunResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   readonly #cleanUps: (() => void)[] = [];
+  /** The engine checks that come before everything else; null when the plan asks for none. */
+  readonly checks: PreflightChecks | null;
 
-  constructor(toResume: readonly string[]) {
+  constructor(toResume: readonly string[], checks: PreflightChecks | null = null) {
     this.toResume = toResume;
+    this.checks = checks;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  /** Whether it was told to re-open something. */
+  get isResuming(): boolean {
+    return this.toResume.length > 0 || this.checks?.isResuming === true;
+  }
+
+  /** A turn is durable: what it was to re-open is re-opened, or waits for a slot. */
+  launched({ machine, deferred }: TurnBatch): void {
+    if (this.isHeld(machine.fold)) return;
+    this.toResume = [];
+    this.deferred = deferred;
+  }
+
+  /** True while nothing of the graph may start or be re-opened. */
+  isHeld(fold: RunFold): boolean {
+    return this.checks?.isHolding(fold) === true;
   }
 
   onEnd(cleanUp: () => void): void {

@@ -29,11 +29,12 @@ import { LiveAttempts } from './live-attempts.ts';
 import { OpenChildren } from './open-children.ts';
 import type { ExecutorSettings } from './options.ts';
 import { OutcomeItem, type OutcomeListener, ownRecord } from './outcome-item.ts';
+import { PreflightGate } from './preflight-gate.ts';
 import { type DecisionLimits, fullBatchBytes } from './record-decision.ts';
 import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
 import type { TurnBatch } from './turn-batch.ts';
-import { AwaitedItem, LookItem, type TurnItem, writeItems } from './turn-item.ts';
+import { AwaitedItem, LookItem, type TurnItem, takeItems, writeItems } from './turn-item.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 export class Driver {
@@ -43,6 +44,7 @@ export class Driver {
   readonly #limits: DecisionLimits;
   readonly #attempts: AttemptFactory;
   readonly #advance: AdvanceOptions;
+  readonly #gate: PreflightGate;
   readonly #live: LiveAttempts;
   readonly #cancel: CancelPlan;
   readonly #foreign = new ForeignPositions();
@@ -77,6 +79,7 @@ export class Driver {
     };
     const entry = new EntryCheck(storage);
     this.#live = new LiveAttempts(clock);
+    this.#gate = new PreflightGate(settings, (item) => this.submit(item));
     this.#wake = new WakeTimer(clock, () => this.#schedule());
     this.#cancel = new CancelPlan({
       live: this.#live,
@@ -150,12 +153,16 @@ export class Driver {
   }
 
   /** Drives the run until it ends, pauses, waits, or `signal` is aborted. */
-  async drive(signal: AbortSignal | undefined, toResume: readonly string[]): Promise<RunResult> {
+  async drive(
+    signal: AbortSignal | undefined,
+    toResume: readonly string[],
+    preflightEventId: string | null = null,
+  ): Promise<RunResult> {
     if (this.#drive !== null) {
       throw new GraphExecutionError('PROTOCOL', 'This executor is running already.');
     }
     if (signal?.aborted) throw new GraphExecutionError('ABORTED', 'The run was halted.');
-    const drive = new Drive(toResume);
+    const drive = new Drive(toResume, this.#gate.checks(preflightEventId));
     this.#drive = drive;
     const halt = () => this.#halt(drive);
     signal?.addEventListener('abort', halt, { once: true });
@@ -188,7 +195,7 @@ export class Driver {
   async #turn(): Promise<void> {
     this.#turning = true;
     this.#isOwed = false;
-    const items = this.#takeItems();
+    const items = takeItems(this.#queue, this.#limits.maxBatchBytes);
     let again = false;
     try {
       this.#throwFault();
@@ -210,7 +217,10 @@ export class Driver {
 
   /** The next turn stops, unless nobody waits for this child any more. */
   #lost(record: PositionRecord, error: unknown): void {
-    if (this.#live.get(record.position)?.record !== record) return;
+    if (this.#live.get(record.position)?.record === record) this.#stopWith(error);
+  }
+
+  #stopWith(error: unknown): void {
     this.#fault ??= { error };
     this.#schedule();
   }
@@ -218,17 +228,6 @@ export class Driver {
   /** True when the store has told of more than this owner has folded. */
   get #isBehind(): boolean {
     return this.#drive !== null && this.#log !== null && this.#seen > this.#log.end;
-  }
-
-  #takeItems(): TurnItem[] {
-    let bytes = 0;
-    let count = 0;
-    for (const item of this.#queue) {
-      bytes += item.bytes;
-      if (count > 0 && bytes > this.#limits.maxBatchBytes) break;
-      count += 1;
-    }
-    return this.#queue.splice(0, count);
   }
 
   /** One turn; after a lost race the same turn is made again on what the log then says. */
@@ -254,7 +253,7 @@ export class Driver {
   /** An ended run says again how it ended; no graph code is asked, whatever has become of it. */
   async #hasEnded(): Promise<boolean> {
     const drive = this.#drive;
-    if (drive === null || this.#log !== null || drive.toResume.length > 0) return false;
+    if (drive === null || this.#log !== null || drive.isResuming) return false;
     const { storage, stream } = this.#settings;
     const end = await recordedEnd(storage, stream);
     if (end !== null) drive.resolve(await resultOf(end, stream, storage));
@@ -345,6 +344,9 @@ export class Driver {
       }),
     );
     await this.#openChildren(log.machine.fold);
+    drive.checks?.begin(drive, (error) => {
+      if (this.#drive === drive) this.#stopWith(error);
+    });
   }
 
   #nextLookMs(fold: RunFold): number | null {
@@ -389,10 +391,7 @@ export class Driver {
 
   #launch(batch: TurnBatch): void {
     const drive = this.#drive;
-    if (drive !== null) {
-      drive.toResume = [];
-      drive.deferred = batch.deferred;
-    }
+    drive?.launched(batch);
     for (const { position, policyAnswered } of batch.launches) {
       const record = batch.machine.fold.positions.get(position);
       if (record?.status !== 'running') continue;
@@ -475,6 +474,7 @@ export class Driver {
   }
 
   #abortAll(drive: Drive): void {
+    drive.checks?.stop();
     for (const attempt of this.#live.all()) {
       this.#live.abort(attempt, 'The run was halted.', (overdue) => {
         // Nothing is recorded of it: for the next process it is uncertain.

@@ -5,9 +5,9 @@ import { type EngineSelectionRecord, engineSelection } from '../base/engine-iden
 import type { Engine } from '../engine/engine.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { ResolvedExecutionLane, ResolvedPlan } from '../graph/plan.ts';
-import type { DeadLanes } from '../run/dead-lanes.ts';
 import { isNamed, type LaneBook, targetsOf } from '../run/lane-book.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunFold } from '../run/run-fold.ts';
 
 /** Joins a target of the plan to the engine that stands behind it. */
 export interface GraphEngineBinding {
@@ -58,10 +58,12 @@ export class EngineSeats {
     return this.#seats.get(keyOf(target)) ?? refuse(`target ${keyOf(target)} has no engine`);
   }
 
-  /** The seats of a lane that are alive. */
-  live(lane: ResolvedExecutionLane, dead: DeadLanes): LiveSeats {
-    const { effective, fallbacks } = lane;
-    const isAlive = (target: ExecutionTarget) => !dead.isDead(target);
+  /** The seats of a lane that are neither dead nor blocked by the checks before the run. */
+  live(lane: ResolvedExecutionLane, fold: RunFold): LiveSeats {
+    const { id, effective, fallbacks } = lane;
+    const { engines, preflight } = fold;
+    const isAlive = (target: ExecutionTarget) =>
+      !engines.dead.isDead(target) && !preflight.isExcluded(id, target);
     return {
       effective: isAlive(effective) ? this.seat(effective) : null,
       fallbacks: fallbacks.filter(isAlive).map((target) => this.seat(target)),

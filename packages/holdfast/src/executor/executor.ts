@@ -9,6 +9,11 @@ export type Reconciliation = WithoutPause<ReconcileRequest>;
 
 type WithoutPause<Request> = Request extends unknown ? Omit<Request, 'pauseId'> : never;
 
+/** Names the pause of the engine checks that `run` returned as `preflightEventId`. */
+export interface PreflightResume {
+  readonly preflightEventId: string;
+}
+
 /**
  * Drives one stored run: seed 000. `run` and `resume` exclude each other (`PROTOCOL`); everything
  * else may be called at any time, from any process that has the run's storage.
@@ -24,8 +29,14 @@ export interface GraphExecutor {
   /**
    * Re-opens positions by the crash table, then goes on. Call it only after the process that
    * started them has stopped. Throws `PROTOCOL` for a position that is not open.
+   *
+   * Or ends the pause of the engine checks, named by its event id, and checks again. Throws
+   * `RESUME_EVENT_MISMATCH` for another id than that of the open pause.
    */
-  resume(positions: string | readonly string[], signal?: AbortSignal): Promise<RunResult>;
+  resume(
+    target: string | readonly string[] | PreflightResume,
+    signal?: AbortSignal,
+  ): Promise<RunResult>;
   /** Answers an open pause. Throws `PAUSE_MISMATCH`, `ANSWER_INVALID`, `PROTOCOL`. */
   answer(pauseId: string, answer: JsonValue, options: { readonly by: string }): Promise<void>;
   /** Says what became of an uncertain attempt. Throws `PAUSE_MISMATCH`, `PROTOCOL`. */

@@ -27,6 +27,7 @@ import {
   streamOf,
 } from './run-definition.ts';
 import { createRunInbox } from './run-inbox.ts';
+import { requireScratch } from './scratch-directory.ts';
 import { SNAPSHOT_TAIL_EVENTS } from './snapshot-policy.ts';
 import { localPlan } from './start-run.ts';
 
@@ -39,6 +40,8 @@ export interface GraphExecutorOptions {
   readonly nodes: Readonly<Record<string, NodeBinding | GraphNodeBinding>>;
   /** One engine for each target that the stored plan may use; none for a plan without lanes. */
   readonly engines?: readonly GraphEngineBinding[];
+  /** Where engines are checked: an absolute path; needed when the plan asks for checks. */
+  readonly preflightScratchDirectory?: string | undefined;
   readonly bindings?: { readonly memory?: Memory };
   readonly clock?: Clock;
   /** Where the mark of this executor comes from; random by default. */
@@ -60,7 +63,7 @@ export interface GraphExecutorOptions {
  * An executor of one stored run. Seed 000.
  *
  * Throws `RUN_NOT_FOUND`, `STORED_GRAPH_MISMATCH`, `MISSING_NODE_BINDING`, `MISSING_MEMORY`,
- * `INVALID_OPTION`, and what the store throws.
+ * `MISSING_ENGINE_BINDING`, `INVALID_PREFLIGHT_CONFIG`, `INVALID_OPTION`, and what the store throws.
  *
  * @example
  * const executor = await createGraphExecutor({
@@ -91,6 +94,8 @@ export async function assembleExecutor(
   const lanes = await plannedLanes(storage, graph, definition);
   const engines = new EngineSeats(options.engines ?? []);
   engines.requireExactly(lanes);
+  const hasChecks = lanes.plan.preflight !== undefined;
+  const { preflightScratchDirectory: scratch } = options;
   const settings: ExecutorSettings = {
     stream: streamOf(storage, runId),
     graph,
@@ -98,6 +103,7 @@ export async function assembleExecutor(
     bindings: boundNodes(graph, options.nodes, lanes),
     lanes,
     engines,
+    preflightScratchDirectory: hasChecks ? await requireScratch(scratch) : null,
     runInput: await readInputs(storage, runId, definition),
     memory: requiredMemory(graph, bindings?.memory),
     clock,

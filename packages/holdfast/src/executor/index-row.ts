@@ -61,7 +61,8 @@ function rowOf(fold: RunFold, at: IsoTime): Row {
     const isSettled = continuation(output) === null && pausedChildren(fold).length === 0;
     return { status: outcome, wakeAt: isSettled ? null : at };
   }
-  const { positions } = fold;
+  const { positions, preflight } = fold;
+  if (preflight.phase === 'paused') return { status: 'paused', wakeAt: null };
   if (positions.count() > 0 && positions.count('paused') === positions.count()) {
     return { status: 'paused', wakeAt: positions.nextDue() };
   }

@@ -51,6 +51,8 @@ export interface ExecutorSettings {
   /** The lanes of the stored plan. */
   readonly lanes: LaneBook;
   readonly engines: EngineSeats;
+  /** Where engines are checked; null when the plan asks for no checks. */
+  readonly preflightScratchDirectory: string | null;
   readonly onLog: (line: LogLine) => void;
   readonly onEngineEvent: (line: EngineLine) => void;
   /** An executor of a child run with these settings. */

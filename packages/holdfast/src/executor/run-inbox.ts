@@ -18,6 +18,7 @@ import { EntryCheck } from './entry-check.ts';
 import type { ChildExecutor, Reconciliation } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
+import { type ResumeTarget, resumed } from './resume-target.ts';
 import { openPauses } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem } from './turn-item.ts';
@@ -30,8 +31,8 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
   return Object.freeze({
     runId: settings.stream.streamId,
     run: (signal?: AbortSignal) => driver.drive(signal, []),
-    resume: (positions: string | readonly string[], signal?: AbortSignal) =>
-      driver.drive(signal, typeof positions === 'string' ? [positions] : [...positions]),
+    resume: async (target: ResumeTarget, signal?: AbortSignal) =>
+      driver.drive(signal, ...resumed(target)),
     answer: (pauseId: string, answer: JsonValue, options: { readonly by: string }) =>
       inbox.answer(pauseId, answer, options.by),
     reconcile: (pauseId: string, reconciliation: Reconciliation) =>

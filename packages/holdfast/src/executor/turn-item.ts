@@ -49,6 +49,14 @@ export class LookItem<Seen> implements TurnItem {
   }
 }
 
+/** Makes a turn come; records nothing. */
+export const nudge: TurnItem = Object.freeze({
+  bytes: 0,
+  write: () => {},
+  committed: () => {},
+  refused: () => {},
+});
+
 /** An item whose caller waits for a promise. */
 export class AwaitedItem implements TurnItem {
   readonly bytes: number;
@@ -77,6 +85,18 @@ export class AwaitedItem implements TurnItem {
   refused(error: unknown): void {
     this.#reject(error);
   }
+}
+
+/** Takes as many of the items that wait as fit one batch; the first one always. */
+export function takeItems(queue: TurnItem[], maxBatchBytes: number): TurnItem[] {
+  let bytes = 0;
+  let count = 0;
+  for (const item of queue) {
+    bytes += item.bytes;
+    if (count > 0 && bytes > maxBatchBytes) break;
+    count += 1;
+  }
+  return queue.splice(0, count);
 }
 
 /**

@@ -154,7 +154,8 @@ const target = exact({
   tools: names,
 });
 
-const selection = exact({
+/** A full identity, with nothing left out. */
+export const selectionRecord: PayloadCheck = exact({
   adapter: text,
   adapterVersion: nullable(text),
   provider: nullable(text),
@@ -195,7 +196,7 @@ function outcomeOf(kinds: Readonly<Record<string, FieldChecks>>, both: FieldChec
 
 const staticOutcome = outcomeOf(
   {
-    admitted: { selection },
+    admitted: { selection: selectionRecord },
     unsupported: {},
     failed: { failure: failureKind, reported: nullable(engineIdentity), diagnostic: artifact },
   },
@@ -210,14 +211,20 @@ const liveOutcome = outcomeOf(
   { usage: usageReceipt, reported: nullable(engineIdentity) },
 );
 
-const probe = { laneId: text, target, selection, resumedBy: nullable(text), at: isoTime } as const;
+const probe = {
+  laneId: text,
+  target,
+  selection: selectionRecord,
+  resumedBy: nullable(text),
+  at: isoTime,
+} as const;
 
 export const probeStarted: PayloadCheck = chosenBy('stage', {
   static: exact({
     stage: oneOf('static'),
     ...probe,
     contextNodeId: nullable(text),
-    expected: nullable(selection),
+    expected: nullable(selectionRecord),
   }),
   live: exact({ stage: oneOf('live'), ...probe }),
 });

@@ -32,7 +32,12 @@ export interface RunFailed {
 export interface RunPaused {
   readonly kind: 'pause';
   readonly reason: string;
+  /** None while the engine checks are paused. */
   readonly pauses: readonly PauseView[];
+  /** The engine checks are paused: nothing was dispatched since they began. */
+  readonly code?: 'PREFLIGHT_PAUSED';
+  /** Names that pause: `resume({ preflightEventId })` ends it. */
+  readonly preflightEventId?: string;
   /** When the earliest deadline or delay is due. */
   readonly wakeAt?: IsoTime;
 }

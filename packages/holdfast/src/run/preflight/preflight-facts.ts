@@ -1,7 +1,7 @@
 /** What the checks of a run have come to, beside what is known of each seat. */
 import type { EventPayloads, EventType } from '../../history/catalog.ts';
 import type { UsageTotals } from '../engine-usage.ts';
-import type { FollowUp } from './preflight-step.ts';
+import type { FollowUp, PreflightPause } from './preflight-step.ts';
 
 /** An event of the run, in its place. */
 export type PreflightEvent = {
@@ -23,7 +23,7 @@ export type PreflightPhase = 'disabled' | 'pending' | 'admitted' | 'paused' | 'f
 export interface RunPreflight {
   readonly phase: PreflightPhase;
   /** The open pause: `resume({ preflightEventId })` ends it. */
-  readonly pause: { readonly preflightEventId: string; readonly reason: string } | null;
+  readonly pause: PreflightPause | null;
   /** The pause that was ended last. */
   readonly resumedPreflightEventId: string | null;
   /** A check that nobody has finished: it runs now, or its process died. */
@@ -47,7 +47,9 @@ export interface PreflightFacts {
   readonly probe: OpenProbe | null;
   /** What the next event must be. */
   readonly owed: FollowUp | null;
-  readonly pause: RunPreflight['pause'];
+  /** The probe that went wrong last. */
+  readonly wrong: Pick<PreflightPause, 'laneId' | 'detail'> | null;
+  readonly pause: PreflightPause | null;
   /** The last `preflight:resumed`. */
   readonly resumedBy: string | null;
   readonly resumedPreflightEventId: string | null;
@@ -60,6 +62,7 @@ export const NOTHING_CHECKED: PreflightFacts = Object.freeze({
   round: null,
   probe: null,
   owed: null,
+  wrong: null,
   pause: null,
   resumedBy: null,
   resumedPreflightEventId: null,

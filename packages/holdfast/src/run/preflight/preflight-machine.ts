@@ -7,6 +7,7 @@
  * to; nothing of the graph starts before every lane is admitted, nor while the checks are paused;
  * a lane without a usable seat ends a run that was never admitted, and no other.
  */
+import { present } from '../../base/assert.ts';
 import { cloneFrozenJson } from '../../base/json.ts';
 import type { ExecutionTarget } from '../../graph/execution-target.ts';
 import type { EventPayloads } from '../../history/catalog.ts';
@@ -120,7 +121,9 @@ export class PreflightMachine {
         return this.#finished(event.id, event.payload);
       case 'preflight:paused': {
         const { reason } = event.payload;
-        return this.#set({ owed: null, pause: { preflightEventId: event.id, reason } });
+        const { laneId, detail } = present(this.#facts.wrong, 'what a pause stands for');
+        const pause = { preflightEventId: event.id, reason, laneId, detail };
+        return this.#set({ owed: null, pause });
       }
       case 'preflight:resumed': {
         const resumedPreflightEventId = event.payload.preflightEventId;
@@ -162,7 +165,9 @@ export class PreflightMachine {
     if (probe === null || seat === null) return;
     if (finished.stage === 'live') this.#usage.add(CHECKS, finished.outcome.usage);
     const owed = followUpOf(finished.outcome, { ...probe, finishedEventId });
-    this.#set({ probe: null, owed });
+    const { laneId } = probe.started;
+    const wrong = owed === null ? null : { laneId, detail: detailOf(finished.outcome) };
+    this.#set({ probe: null, owed, wrong });
     if (owed === null) passed(seat, finished.outcome, probe.eventId);
     this.#admitIfDone();
   }
@@ -185,6 +190,11 @@ function staticStep(seat: Seat, context: number, resumedBy: string | null): Pref
   const contextNodeId = lane.contexts[context] ?? null;
   const expected = seat.expectedAt(context);
   return { kind: 'static', laneId: lane.id, target, contextNodeId, expected, resumedBy };
+}
+
+function detailOf(outcome: ProbeFinished['outcome']): string | null {
+  if (outcome.kind === 'failed') return outcome.failure;
+  return outcome.kind === 'recording-failed' ? outcome.storageCode : null;
 }
 
 /** Takes in a check that went well. */

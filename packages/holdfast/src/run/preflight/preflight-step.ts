@@ -3,7 +3,18 @@ import { LANE_DEAD_FAILURES } from '../../base/engine-failure.ts';
 import { type EngineSelectionRecord, engineIdentity } from '../../base/engine-identity.ts';
 import type { ExecutionTarget } from '../../graph/execution-target.ts';
 import type { EventPayloads } from '../../history/catalog.ts';
-import type { ProbeFinished } from '../../history/preflight-payload.ts';
+import type { PreflightPauseReason, ProbeFinished } from '../../history/preflight-payload.ts';
+
+/** Why the checks wait for a person. */
+export interface PreflightPause {
+  /** Names the pause: exactly this id ends it. */
+  readonly preflightEventId: string;
+  readonly reason: PreflightPauseReason;
+  /** The lane that was checked. */
+  readonly laneId: string;
+  /** The kind of the failure, or the code of the store; null when the check was interrupted. */
+  readonly detail: string | null;
+}
 
 /** A static check to make. */
 export interface StaticStep {
@@ -35,7 +46,7 @@ export type PreflightStep =
   | LiveStep
   | { readonly kind: 'no-target'; readonly laneId: string }
   | { readonly kind: 'unfinished'; readonly probeEventId: string }
-  | { readonly kind: 'paused'; readonly preflightEventId: string; readonly reason: string }
+  | ({ readonly kind: 'paused' } & PreflightPause)
   | { readonly kind: 'failed'; readonly laneId: string }
   | { readonly kind: 'admitted' };
 

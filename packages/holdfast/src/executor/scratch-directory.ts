@@ -1,0 +1,38 @@
+/** Where engines are checked: a directory of its own, so that a check sees nobody's work. */
+import { lstat, realpath } from 'node:fs/promises';
+import { isAbsolute, normalize } from 'node:path';
+import { errorText } from '../base/errors.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
+
+/** The directory, which exists. Throws `INVALID_PREFLIGHT_CONFIG`. */
+export async function requireScratch(given: string | undefined): Promise<string> {
+  if (typeof given !== 'string') return refuse('it is missing');
+  if (!isAbsolute(given)) return refuse(`${shown(given)} is not absolute`);
+  if (normalize(given) !== given) return refuse(`${shown(given)} is not in its shortest form`);
+  const fault = await directoryFault(given);
+  return fault === null ? given : refuse(`${shown(given)} ${fault}`);
+}
+
+async function directoryFault(path: string): Promise<string | null> {
+  try {
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) return 'is a symbolic link';
+    if (!found.isDirectory()) return 'is no directory';
+    const real = await realpath(path);
+    return real === path ? null : `leads through a symbolic link to ${shown(real)}`;
+  } catch (error) {
+    return `cannot be read: ${errorText(error)}`;
+  }
+}
+
+function shown(path: string): string {
+  return JSON.stringify(path.slice(0, 200));
+}
+
+function refuse(what: string): never {
+  throw new GraphExecutionError(
+    'INVALID_PREFLIGHT_CONFIG',
+    `The plan asks for engine checks, and they need preflightScratchDirectory: ${what}. Give the ` +
+      'absolute path of an existing directory.',
+  );
+}
