@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { createGitInspector } from 'holdfast';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -143,6 +151,13 @@ describe('the changes of a worktree', () => {
     expect(await changed(() => tree.write({ secret: 't\n' }))).toEqual(['modified secret 2']);
   });
 
+  it('are of the index alone when a file leaves it and stays, or comes back', async () => {
+    const leave = () => tree.git('rm', '--cached', '--quiet', 'a.txt');
+    expect(await changed(leave)).toEqual(['modified a.txt 3']);
+    const comeBack = () => tree.git('reset', '--quiet', '--', 'a.txt');
+    expect(await changed(comeBack)).toEqual(['modified a.txt 3']);
+  });
+
   it('see a changed merge conflict', async () => {
     tree.git('switch', '--quiet', '-c', 'other');
     tree.commit({ 'a.txt': 'other\n' });
@@ -182,6 +197,7 @@ describe('the changes of a worktree', () => {
     tree.write({ '.git/index.lock': '' });
     const count = () => rmSync(tree.at('a.txt'));
     expect(await changed(count)).toEqual(['deleted a.txt 3']);
+    expect(['hooked', 'monitored'].filter((name) => existsSync(tree.at(name)))).toEqual([]);
   });
 });
 
@@ -277,6 +293,7 @@ describe('a nested repository', () => {
       );
     expect(await changed(add)).toEqual(['added .gitmodules 3', 'added m 1']);
     tree.commit();
+    tree.git('config', 'submodule.m.ignore', 'all');
     const dirty = () => tree.write({ 'm/x': 'y\n' });
     expect(await changed(dirty)).toEqual(['modified m 2']);
     expect(await changed(() => tree.write({ 'm/new': 'n\n' }))).toEqual(['modified m 2']);
@@ -287,6 +304,13 @@ describe('a nested repository', () => {
     expect(await changed(restore)).toEqual(['modified m 2']);
     expect(await changed(dirty)).toEqual(['modified m 2']);
     origin.remove();
+  });
+
+  it('is where the index says as a submodule without a checkout', async () => {
+    const commit = tree.git('rev-parse', 'HEAD').trim();
+    mkdirSync(tree.at('m'));
+    tree.git('update-index', '--add', '--cacheinfo', `160000,${commit},m`);
+    expect(await changed(() => tree.write({ 'a.txt': 'one\n' }))).toEqual(['modified a.txt 2']);
   });
 });
 
