@@ -37,6 +37,9 @@ import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem, LookItem, type TurnItem, takeItems, writeItems } from './turn-item.ts';
 import { WakeTimer } from './wake-timer.ts';
 
+/** What a turn has written; when graph code could not fold it, the turn is made again. */
+type Written = Advanced & { readonly failure?: unknown; readonly isUnfoldable?: true };
+
 export class Driver {
   readonly children: ChildRuns;
   readonly openChildren: OpenChildren;
@@ -239,6 +242,10 @@ export class Driver {
       if (this.#mustLookAtChildren(log.machine.fold)) await this.#openChildren(log.machine.fold);
       const batch = log.begin();
       const turn = this.#write(batch, items);
+      if (turn.isUnfoldable) {
+        await log.reload();
+        continue;
+      }
       if (turn.end !== null) await this.#writeEnd(batch, turn.end);
       if (!(await this.#commit(log, batch))) continue;
       for (const item of items.splice(0)) item.committed();
@@ -366,9 +373,9 @@ export class Driver {
   }
 
   /** Writes what the turn holds; `failure` is why graph code could not go on, if it could not. */
-  #write(batch: TurnBatch, items: TurnItem[]): Advanced & { readonly failure?: unknown } {
+  #write(batch: TurnBatch, items: TurnItem[]): Written {
     try {
-      writeItems(batch, items);
+      if (writeItems(batch, items)) return { end: null, again: false, isUnfoldable: true };
     } catch (failure) {
       return { end: null, again: false, failure };
     }

@@ -1,6 +1,6 @@
 /** How an own attempt ended, on its way into the record. */
 import type { Attempt } from '../attempt/attempt.ts';
-import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { type AttemptOutcome, failed } from '../attempt/outcome.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
@@ -8,7 +8,7 @@ import { jsonBound } from '../store/json-size.ts';
 import { writeReceipt } from './record-engine.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
-import type { TurnItem } from './turn-item.ts';
+import { type TurnItem, unfoldable } from './turn-item.ts';
 
 /** One for all attempts of an executor. */
 export interface OutcomeListener {
@@ -19,7 +19,7 @@ export interface OutcomeListener {
 export class OutcomeItem implements TurnItem {
   readonly bytes: number;
   readonly attempt: Attempt;
-  readonly #outcome: AttemptOutcome;
+  #outcome: AttemptOutcome;
   readonly #listener: OutcomeListener;
 
   constructor(attempt: Attempt, outcome: AttemptOutcome, listener: OutcomeListener) {
@@ -34,6 +34,14 @@ export class OutcomeItem implements TurnItem {
     const { receipt } = this.attempt;
     if (receipt !== null) writeReceipt(batch, record, receipt);
     writeOutcome(batch, record, this.#outcome);
+  }
+
+  /** A result that would poison the fold is a failure in its place. */
+  takesBack(error: unknown): boolean {
+    if (this.#outcome.kind !== 'completed') return false;
+    const { message } = unfoldable(`the result of ${this.attempt.record.nodeId}`, error);
+    this.#outcome = failed('RESULT_INVALID', message, true);
+    return true;
   }
 
   committed(): void {

@@ -2,6 +2,8 @@
  * Something that wants to be recorded by the next turn. Items are the only way in: outcomes of
  * attempts, answers, signals, cancels and sub-steps all become events in the same place.
  */
+import { errorText } from '../base/errors.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
 export interface TurnItem {
@@ -12,6 +14,11 @@ export interface TurnItem {
    * written anything if the item no longer fits; after a conflict it is called again.
    */
   write(batch: TurnBatch): void;
+  /**
+   * Graph code threw when it folded what the item wrote. True when the item takes that back: asked
+   * again, it writes something else, or nothing.
+   */
+  takesBack?(error: unknown): boolean;
   /** The events are durable. */
   committed(): void;
   /** The item was refused, or the executor stopped before it could be recorded. */
@@ -57,11 +64,12 @@ export const nudge: TurnItem = Object.freeze({
   refused: () => {},
 });
 
-/** An item whose caller waits for a promise. */
+/** An item whose caller waits for a promise; what the graph cannot fold is refused to the caller. */
 export class AwaitedItem implements TurnItem {
   readonly bytes: number;
   readonly done: Promise<void>;
   readonly #write: (batch: TurnBatch) => void;
+  #isTakenBack = false;
   #resolve: () => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -75,7 +83,14 @@ export class AwaitedItem implements TurnItem {
   }
 
   write(batch: TurnBatch): void {
-    this.#write(batch);
+    if (!this.#isTakenBack) this.#write(batch);
+  }
+
+  takesBack(error: unknown): boolean {
+    if (this.#isTakenBack) return false;
+    this.#isTakenBack = true;
+    this.#reject(unfoldable('what was sent', error));
+    return true;
   }
 
   committed(): void {
@@ -99,11 +114,22 @@ export function takeItems(queue: TurnItem[], maxBatchBytes: number): TurnItem[] 
   return queue.splice(0, count);
 }
 
+/** The error for something that the graph's own code cannot fold. */
+export function unfoldable(what: string, error: unknown): GraphExecutionError {
+  return new GraphExecutionError(
+    'RESULT_INVALID',
+    `The graph cannot fold ${what}, so it was not recorded: ${errorText(error)}`,
+    {},
+    error,
+  );
+}
+
 /**
- * Writes items; those that do not fit any more are refused and taken out. If graph code cannot
- * fold what one of them wrote, that much is kept and the items behind it are refused.
+ * Writes items; those that do not fit any more are refused and taken out. True when graph code
+ * could not fold what one of them wrote and that item takes it back: nothing of the batch stands.
+ * If it does not take it back, that much is kept and the items behind it are refused.
  */
-export function writeItems(batch: TurnBatch, items: TurnItem[]): void {
+export function writeItems(batch: TurnBatch, items: TurnItem[]): boolean {
   for (let place = 0; place < items.length; ) {
     const before = batch.events.length;
     const item = items[place];
@@ -112,9 +138,11 @@ export function writeItems(batch: TurnBatch, items: TurnItem[]): void {
       place += 1;
     } catch (error) {
       const folded = batch.events.length > before;
+      if (folded && item?.takesBack?.(error) === true) return true;
       const refused = items.splice(folded ? place + 1 : place, folded ? items.length : 1);
       for (const unfit of refused) unfit.refused(error);
       if (folded) throw error;
     }
   }
+  return false;
 }
