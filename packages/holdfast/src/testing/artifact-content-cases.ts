@@ -78,7 +78,14 @@ export const artifactContentCases: readonly StorageCase[] = [
         const plain = { ...state, mediaType: 'application/json' };
         await expectRefusal(`${where} of JSON`, 'KNOWN_SECRET', () => write(json, plain));
       }
-      const bad = { 'no JSON': '{"a":', nothing: '', 'two values': '1 2', NaN: 'NaN' };
+      const bad = {
+        'no JSON': '{"a":',
+        nothing: '',
+        'two values': '1 2',
+        NaN: 'NaN',
+        'a byte order mark': '\ufeff{}',
+        'half a character': '"\\ud83d"',
+      };
       for (const [what, text] of Object.entries(bad)) {
         await expectRefusal(what, 'INVALID_STORED_VALUE', () => write(text));
       }

@@ -1,4 +1,5 @@
 /** Artifacts whose bytes were changed, whose store is old, was moved, or is shared by processes. */
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -127,6 +128,15 @@ it('an artifact in memory whose bytes were changed is refused when it is read', 
   }
   expect(await codeOf(() => storage.artifactStore.read(scope, reference))).toBe(
     'ARTIFACT_INTEGRITY',
+  );
+});
+
+it('an artifact whose digest holds a known secret is refused: no event could name it', async () => {
+  const digest = createHash('sha256').update('one').digest('hex');
+  const knownSecrets = [digest.slice(20, 40)];
+  const storage = createMemoryRunStorage({ namespace: 'tests', knownSecrets });
+  expect(await codeOf(() => storage.artifactStore.write(scope, artifact('one')))).toBe(
+    'KNOWN_SECRET',
   );
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { newDirectory, removeDirectory } from './backings.ts';
 import { event, stream } from './events.ts';
 
-const hard = 'päss "word"\n/?+1';
+const hard = 'päss ("word")\n/?+1';
 
 /** The forms that the documentation lists, written out without the library. */
 function formsOf(secret: string): readonly string[] {
@@ -15,10 +15,18 @@ function formsOf(secret: string): readonly string[] {
     secret,
     json,
     JSON.stringify(json).slice(1, -1),
+    json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${hex(unit)}`),
+    json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${hex(unit).toUpperCase()}`),
+    json.replaceAll('/', '\\/'),
     encodeURIComponent(secret),
+    encodeURIComponent(secret).replace(/[!'()*]/g, (mark) => `%${hex(mark).slice(2)}`),
     encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
     new URLSearchParams({ a: secret }).toString().slice(2),
   ];
+}
+
+function hex(unit: string): string {
+  return unit.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
 /** Every base64 text of `secret` between `before` and `after`. */
@@ -50,6 +58,13 @@ describe('a redactor', () => {
           expect(tail.replace(/=+$/, '').length).toBeLessThanOrEqual(4);
         }
       }
+    }
+  });
+
+  it('finds a secret in base64 of JSON', () => {
+    const redactor = new Redactor([hard]);
+    for (const text of base64Of(JSON.stringify({ token: hard }))) {
+      expect(redactor.text(text)).toContain('[redacted]');
     }
   });
 
