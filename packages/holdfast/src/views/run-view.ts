@@ -54,8 +54,14 @@ export interface OccurrencePause {
   readonly request: PauseRequest;
 }
 
-/** Where a run stands; `paused`: all that is open waits. */
+/** Where a run stands; `paused`: all that is open waits, or the engine checks do. */
 export type RunViewStatus = 'running' | 'paused' | 'complete' | 'fail' | 'cancelled';
+
+/** Why the engine checks wait for a person. */
+export interface PreflightPauseView {
+  readonly preflightEventId: string;
+  readonly reason: EventPayloads['preflight:paused']['reason'];
+}
 
 /** A run as a screen shows it. */
 export interface RunView {
@@ -69,6 +75,8 @@ export interface RunView {
   /** In dispatch order. */
   readonly occurrences: readonly OccurrenceView[];
   readonly cancel: EventPayloads['graph:cancel-requested'] | null;
+  /** The open pause of the engine checks: nothing goes on before it is resumed. */
+  readonly preflightPause: PreflightPauseView | null;
   readonly output: JsonValue;
   readonly code: string | null;
   readonly message: string | null;
@@ -86,6 +94,7 @@ export class RunViewFold {
   #endedAt: IsoTime | null = null;
   #sequence = 0;
   #cancel: RunView['cancel'] = null;
+  #preflightPause: PreflightPauseView | null = null;
   #end: EventPayloads['graph:run-finished'] | null = null;
 
   constructor(runId: string) {
@@ -111,6 +120,7 @@ export class RunViewFold {
       sequence: this.#sequence,
       occurrences: [...this.#occurrences.values()],
       cancel: this.#cancel,
+      preflightPause: end === null ? this.#preflightPause : null,
       output: end?.output ?? null,
       code: end?.code ?? null,
       message: end?.message ?? null,
@@ -118,6 +128,7 @@ export class RunViewFold {
   }
 
   #openStatus(): RunViewStatus {
+    if (this.#preflightPause !== null) return 'paused';
     const open = [...this.#occurrences.values()].filter(({ endedAt }) => endedAt === null);
     return open.length > 0 && open.every(({ status }) => status === 'paused')
       ? 'paused'
@@ -132,6 +143,14 @@ export class RunViewFold {
         return null;
       case 'graph:cancel-requested':
         this.#cancel ??= event.payload;
+        return null;
+      case 'preflight:paused': {
+        const { reason } = event.payload;
+        this.#preflightPause = { preflightEventId: envelope.id, reason };
+        return null;
+      }
+      case 'preflight:resumed':
+        this.#preflightPause = null;
         return null;
       case 'graph:run-finished':
         this.#end = event.payload;
