@@ -264,8 +264,7 @@ export class Attempt {
       const artifact = await setting.storeLargeResult(JSON.stringify(of(result)));
       this.#settle({ kind: 'completed', result: cloneFrozenJson(replaced({ artifact })) });
     } catch (error) {
-      const text = `The result of ${this.record.nodeId} could not be stored: ${errorText(error)}`;
-      this.#settle(failed('RESULT_TOO_LARGE', text, true));
+      this.#settle(unstored(this.record, error));
     }
   }
 
@@ -336,6 +335,14 @@ function isChangeFault(error: unknown): boolean {
 /** What an attempt is recorded with that was told to stop; retryable as its start record says. */
 function abortedOutcome(record: PositionRecord, message: string): AttemptOutcome {
   return failed('ABORTED', message, record.started?.retrySafe ?? true);
+}
+
+/** A large result that the store did not take: too large for it too, or refused for another reason. */
+function unstored({ nodeId }: PositionRecord, error: unknown): AttemptOutcome {
+  const { code, retryable } = failureOf(error);
+  const text = `The result of ${nodeId} could not be stored: ${errorText(error)}`;
+  if (code === 'STORAGE_LIMIT_EXCEEDED') return failed('RESULT_TOO_LARGE', text, false);
+  return { ...failed('EFFECT_FAILED', text, retryable), code };
 }
 
 function resultInvalid(record: PositionRecord, error: unknown): AttemptOutcome {

@@ -110,3 +110,14 @@ it('an engine that fails, answers or names itself with the secret leaves none of
   expect(holdsSecret(await world.events())).toBe(false);
   expect((await world.payloads('node-failed'))[0]).toMatchObject({ code: 'KNOWN_SECRET' });
 });
+
+it('a large result that holds the secret is refused as such, not as too large', async () => {
+  const world = await worldOf(
+    { a: dataNode(() => `${'x'.repeat(300_000)} ${SECRET}`, { largeResult: 'artifact' }) },
+    {},
+    storage(),
+  );
+  await (await world.open()).run();
+  const failed = (await world.events()).find(({ type }) => type === 'graph:node-failed');
+  expect(failed?.payload).toMatchObject({ code: 'KNOWN_SECRET', retryable: false });
+});
