@@ -17,7 +17,7 @@ export interface FlowIssues {
 }
 
 /** Never throws, whatever the file holds. */
-export function flowIssues(flow: FlowFile): FlowIssues {
+function flowIssues(flow: FlowFile): FlowIssues {
   const { errors, warnings } = validateGraph(flow, { checkExpression: checkFlowExpression });
   const all = [...unknownFields(flow), ...errors];
   return { errors: all.length === 0 ? definitionErrors(flow) : all, warnings };

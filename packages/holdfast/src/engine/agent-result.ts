@@ -21,7 +21,7 @@ import {
 } from './returned-value.ts';
 
 /** The most parts that one answer may have. */
-export const MAX_RESULT_PARTS = 100_000;
+const MAX_RESULT_PARTS = 100_000;
 
 /** The part that is the answer proper. */
 export type FinalPart = AgentPart & { readonly final: true };

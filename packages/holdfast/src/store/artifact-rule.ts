@@ -79,7 +79,7 @@ export function checkBatchQuota(
 }
 
 /** Throws `STORAGE_LIMIT_EXCEEDED` when a run that holds `used` bytes has no room for the rest. */
-export function checkArtifactQuota(admission: Admission, used: number, added: number): void {
+function checkArtifactQuota(admission: Admission, used: number, added: number): void {
   const limit = admission.policy.maxTotalArtifactBytesPerRun;
   if (used + added <= limit) return;
   throw new StorageError(

@@ -11,7 +11,7 @@ import { jsonEscaped, secretForms } from './secret-forms.ts';
 import { SecretStream, type StreamRedaction } from './secret-stream.ts';
 
 /** What stands in place of a secret, unless a secret could be read out of it. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** Where the search for a mark begins that no secret holds: U+2588, a full block. */
 const FIRST_MARK = 0x2588;
