@@ -70,6 +70,8 @@ export interface WorldShape {
 /** What an engine says to each kind of call; the last word of a list is said again and again. */
 export interface EngineScript {
   /** `well`, `unsupported`, a failure, or an admission of its own. */
+  /** The version that it admits and answers as. */
+  readonly version?: string;
   readonly admit?: 'well' | 'unsupported' | EngineFailureKind | MockEngineOptions['admit'];
   /** An answer, or a failure. */
   readonly live?: readonly (string | (() => string | Promise<string>))[];
@@ -121,8 +123,13 @@ export async function worldOf(
   const calls: string[] = [];
   const directory = scratch();
   const names = [...new Set(Object.values(shape.lanes).flatMap(({ targets }) => targets))];
-  const make = (words: Readonly<Record<TargetName, EngineScript>>) =>
-    Object.fromEntries(names.map((name) => [name, engineOf(name, words[name] ?? {}, calls)]));
+  const versions = new Map<TargetName, string | null>();
+  const make = (words: Readonly<Record<TargetName, EngineScript>>) => {
+    for (const name of names) versions.set(name, words[name]?.version ?? null);
+    return Object.fromEntries(
+      names.map((name) => [name, engineOf(name, words[name] ?? {}, calls)]),
+    );
+  };
   const nodes = nodesOf(shape);
   const events = async () => {
     const all: EventEnvelope[] = [];
@@ -147,6 +154,7 @@ export async function worldOf(
         engines: names.map((name) => ({
           target: targetOf(name),
           engine: world.engines[name] ?? new MockEngine(),
+          selection: seatedAt(name, versions.get(name)),
         })),
         preflightScratchDirectory: directory,
         ...options,
@@ -157,11 +165,8 @@ export async function worldOf(
   return world;
 }
 
-function engineOf(
-  name: TargetName,
-  { admit = 'well', live = ['ready'] }: EngineScript,
-  calls: string[],
-) {
+function engineOf(name: TargetName, script: EngineScript, calls: string[]): MockEngine {
+  const { admit = 'well', live = ['ready'], version = null } = script;
   let asked = 0;
   const target = targetOf(name);
   const admission: MockEngineOptions['admit'] =
@@ -171,7 +176,7 @@ function engineOf(
           calls.push(`static ${name} ${request.attempt?.label}`);
           if (typeof admit === 'function') return admit(request, signal, expected);
           if (admit !== 'well') throw new EngineError({ kind: admit, message: admit });
-          return seatedAt(name);
+          return seatedAt(name, version);
         };
   return MockEngine.forTarget(
     target,
@@ -185,7 +190,7 @@ function engineOf(
       asked += 1;
       return typeof word === 'string' ? word : word();
     },
-    { admit: admission },
+    { admit: admission, selection: { adapterVersion: version } },
   );
 }
 
