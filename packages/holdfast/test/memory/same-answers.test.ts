@@ -57,7 +57,7 @@ it('a list of commands has the same results in memory and on disk', async () => 
     fc.constantFrom('oldest' as const, undefined),
     fc.constantFrom(['.md', '.a'], undefined),
     async (commands, evict, extensions) => {
-      const limits = { maxFileBytes: 12, maxTotalBytes: 30, maxFiles: 5 };
+      const limits = { maxFileBytes: 8, maxTotalBytes: 14, maxFiles: 3 };
       const options = { scope: 's', limits, evict, extensions };
       const directory = newDirectory();
       try {
