@@ -7,7 +7,7 @@ import {
   LANE_DEAD_FAILURES,
 } from 'holdfast';
 import { describe, expect, it } from 'vitest';
-import { laneWorld, RUN, target } from './world.ts';
+import { laneWorld, target } from './world.ts';
 
 const failing = (kind: EngineFailureKind) => () => {
   throw new EngineError({ kind, message: `${kind} on purpose` });
@@ -20,29 +20,32 @@ const [primary, fallback, third] = [
 ];
 
 describe('a lane', () => {
-  it('an engine-backed node gives its final text, with one receipt in the append of its result', async () => {
-    const world = await laneWorld({ targets: [primary], responders: [answer] });
-    const result = await (await world.open()).run();
-    expect(result).toMatchObject({ kind: 'complete', output: { nodes: { a: 'fine' } } });
-    expect(await world.types()).toEqual([
-      'run-started',
-      'node-dispatched',
-      'node-attempt-started',
-      'engine-attempt-recorded',
-      'node-completed',
-      'run-finished',
-    ]);
-    expect(await world.payloads('engine-attempt-recorded')).toEqual([
-      {
-        nodeId: 'a',
-        position: 'dag/a/1',
-        sequence: 1,
-        requested: { adapter: 'mock', provider: 'acme', modelFamily: 'm', model: 'big' },
-        effective: expect.objectContaining({ model: 'big' }),
-        usage: { kind: 'reported', inputTokens: 10, outputTokens: 5 },
-      },
-    ]);
-  });
+  it(
+    'an engine-backed node gives its final text, with one receipt in the ' + 'append of its result',
+    async () => {
+      const world = await laneWorld({ targets: [primary], responders: [answer] });
+      const result = await (await world.open()).run();
+      expect(result).toMatchObject({ kind: 'complete', output: { nodes: { a: 'fine' } } });
+      expect(await world.types()).toEqual([
+        'run-started',
+        'node-dispatched',
+        'node-attempt-started',
+        'engine-attempt-recorded',
+        'node-completed',
+        'run-finished',
+      ]);
+      expect(await world.payloads('engine-attempt-recorded')).toEqual([
+        {
+          nodeId: 'a',
+          position: 'dag/a/1',
+          sequence: 1,
+          requested: { adapter: 'mock', provider: 'acme', modelFamily: 'm', model: 'big' },
+          effective: expect.objectContaining({ model: 'big' }),
+          usage: { kind: 'reported', inputTokens: 10, outputTokens: 5 },
+        },
+      ]);
+    },
+  );
 
   it.each([...LANE_DEAD_FAILURES])(
     'a %s failure moves the call to the fallback, once recorded',
@@ -149,16 +152,16 @@ describe('the scope of what a failure proves', () => {
   const otherAdapter = target('big', { adapter: 'spare' });
 
   it.each([
-    ['auth', same, false, 'every model of that adapter and provider'],
-    ['auth', otherProvider, true, 'no other provider'],
-    ['auth', otherAdapter, true, 'no other adapter'],
-    ['model-unavailable', same, true, 'no other model'],
-    ['billing', otherProvider, true, 'no other provider'],
-    ['quota', otherAdapter, false, 'that provider and model behind every adapter'],
-    ['missing-cli', same, false, 'the adapter'],
-    ['missing-cli', otherAdapter, true, 'no other adapter'],
-    ['invalid-config', otherProvider, false, 'the adapter'],
-  ] as const)('%s retires %s (%s): %s', async (kind, second, lives) => {
+    ['auth', same, false],
+    ['auth', otherProvider, true],
+    ['auth', otherAdapter, true],
+    ['model-unavailable', same, true],
+    ['billing', otherProvider, true],
+    ['quota', otherAdapter, false],
+    ['missing-cli', same, false],
+    ['missing-cli', otherAdapter, true],
+    ['invalid-config', otherProvider, false],
+  ] as const)('%s retires another target or not (%#)', async (kind, second, lives) => {
     const world = await laneWorld({
       targets: [primary, second],
       responders: [failing(kind), answer],
@@ -205,17 +208,14 @@ describe('a prompt', () => {
     });
   });
 
-  it.each([
-    [
-      'throws',
-      () => {
-        throw new Error('no prompt');
-      },
-      'EFFECT_FAILED',
-    ],
+  const throwing = (): string => {
+    throw new Error('no prompt');
+  };
+  it.each<[string, () => string, string]>([
+    ['throws', throwing, 'EFFECT_FAILED'],
     ['is blank', () => '  ', 'INVALID_ATTEMPT'],
     ['is no text', () => 7 as never, 'INVALID_ATTEMPT'],
-  ] as const)(
+  ])(
     'a builder that %s is a node failure, and no engine is called',
     async (_what, prompt, code) => {
       const world = await laneWorld({
@@ -226,7 +226,6 @@ describe('a prompt', () => {
       expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
       expect((await world.payloads('node-failed'))[0]?.['code']).toBe(code);
       expect(world.engines[0]?.calls).toHaveLength(0);
-      expect(RUN).toBe('r1');
     },
   );
 });

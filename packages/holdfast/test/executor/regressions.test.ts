@@ -323,13 +323,16 @@ function withAppend(
   return { ...storage, eventStore };
 }
 
-test('code that calls itself aborted fails like any other, and is not repeated for ever', async () => {
-  const world = await worldOf({
-    a: dataNode(() => {
-      throw new NodeFailure('ABORTED', 'nobody told me to stop');
-    }),
-  });
-  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
-  const failed = (await world.events()).find(({ type }) => type === 'graph:node-failed');
-  expect(failed?.payload).toMatchObject({ code: 'EFFECT_FAILED' });
-});
+test(
+  'code that calls itself aborted fails like any other, and is not ' + 'repeated for ever',
+  async () => {
+    const world = await worldOf({
+      a: dataNode(() => {
+        throw new NodeFailure('ABORTED', 'nobody told me to stop');
+      }),
+    });
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+    const failed = (await world.events()).find(({ type }) => type === 'graph:node-failed');
+    expect(failed?.payload).toMatchObject({ code: 'EFFECT_FAILED' });
+  },
+);

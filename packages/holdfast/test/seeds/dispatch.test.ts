@@ -34,37 +34,40 @@ const seats = (first: MockEngine, second: MockEngine) => [
   { target: small, engine: second },
 ];
 
-test('000-01: definition and frozen plan come from the storage, and an edited plan is refused', async () => {
-  const world = await scriptWorld(
-    { nodes: { a: null }, decide: inOrder(['a', 'a/1']) },
-    { nodes: { a: dataNode(() => 1) } },
-  );
-  const [start] = await world.events();
-  const { definition = {} } = (start?.payload ?? {}) as { definition?: JsonObject };
-  const edited = canonicalJson(definition).replace(
-    '"reason":"A test decides."',
-    '"reason":"Edited."',
-  );
-  expect(edited).not.toBe(canonicalJson(definition));
-  const other = createMemoryRunStorage({ namespace: 'test' });
-  await other.eventStore.append({ namespace: 'test', streamId: RUN }, 0, [
-    {
-      type: 'graph:run-started',
-      version: 1,
-      timestamp: start?.timestamp ?? '',
-      payload: { definition: JSON.parse(edited) },
-    },
-  ]);
-  const { createGraphExecutor } = await import('holdfast');
-  const opened = createGraphExecutor({
-    runId: RUN,
-    graph: world.graph,
-    storage: other,
-    nodes: { a: dataNode(() => 1) },
-  });
-  await expect(opened).rejects.toMatchObject({ code: 'INVALID_STORED_VALUE' });
-  expect(await (await world.open()).run()).toEqual({ kind: 'complete', output: [1] });
-});
+test(
+  '000-01: definition and frozen plan come from the storage, and an ' + 'edited plan is refused',
+  async () => {
+    const world = await scriptWorld(
+      { nodes: { a: null }, decide: inOrder(['a', 'a/1']) },
+      { nodes: { a: dataNode(() => 1) } },
+    );
+    const [start] = await world.events();
+    const { definition = {} } = (start?.payload ?? {}) as { definition?: JsonObject };
+    const edited = canonicalJson(definition).replace(
+      '"reason":"A test decides."',
+      '"reason":"Edited."',
+    );
+    expect(edited).not.toBe(canonicalJson(definition));
+    const other = createMemoryRunStorage({ namespace: 'test' });
+    await other.eventStore.append({ namespace: 'test', streamId: RUN }, 0, [
+      {
+        type: 'graph:run-started',
+        version: 1,
+        timestamp: start?.timestamp ?? '',
+        payload: { definition: JSON.parse(edited) },
+      },
+    ]);
+    const { createGraphExecutor } = await import('holdfast');
+    const opened = createGraphExecutor({
+      runId: RUN,
+      graph: world.graph,
+      storage: other,
+      nodes: { a: dataNode(() => 1) },
+    });
+    await expect(opened).rejects.toMatchObject({ code: 'INVALID_STORED_VALUE' });
+    expect(await (await world.open()).run()).toEqual({ kind: 'complete', output: [1] });
+  },
+);
 
 test('000-02: a graph that is not the stored one is refused', async () => {
   const script = { nodes: { a: null }, decide: inOrder(['a', 'a/1']) };
@@ -75,50 +78,57 @@ test('000-02: a graph that is not the stored one is refused', async () => {
   });
 });
 
-test('000-03 000-04: recorded events are folded into state, and the graph decides from it', async () => {
-  let last: readonly Told[] = [];
-  const decide = (told: readonly Told[]) => {
-    last = told;
-    return inOrder(['a', 'a/1'], ['b', 'b/1'])(told);
-  };
-  const world = await scriptWorld(
-    { nodes: { a: null, b: null }, decide },
-    { nodes: { a: dataNode(() => 'A'), b: dataNode(() => 'B') } },
-  );
-  expect(await (await world.open()).run()).toEqual({ kind: 'complete', output: ['A', 'B'] });
-  expect(last.map(({ type }) => type)).toEqual([
-    'node-dispatched',
-    'node-completed',
-    'node-dispatched',
-    'node-completed',
-  ]);
-  expect(last[1]?.payload).toMatchObject({ nodeId: 'a', position: 'a/1', result: 'A' });
-});
+test(
+  '000-03 000-04: recorded events are folded into state, and the graph ' + 'decides from it',
+  async () => {
+    let last: readonly Told[] = [];
+    const decide = (told: readonly Told[]) => {
+      last = told;
+      return inOrder(['a', 'a/1'], ['b', 'b/1'])(told);
+    };
+    const world = await scriptWorld(
+      { nodes: { a: null, b: null }, decide },
+      { nodes: { a: dataNode(() => 'A'), b: dataNode(() => 'B') } },
+    );
+    expect(await (await world.open()).run()).toEqual({ kind: 'complete', output: ['A', 'B'] });
+    expect(last.map(({ type }) => type)).toEqual([
+      'node-dispatched',
+      'node-completed',
+      'node-dispatched',
+      'node-completed',
+    ]);
+    expect(last[1]?.payload).toMatchObject({ nodeId: 'a', position: 'a/1', result: 'A' });
+  },
+);
 
-test('000-05 000-06: both dispatches are recorded before either starts, and each start before its code', async () => {
-  const seen: Record<string, readonly string[]> = {};
-  const look = (name: string) =>
-    dataNode(async () => {
-      seen[name] = await world.types();
-      return name;
-    });
-  const world = await scriptWorld(
-    {
-      nodes: { a: null, b: null },
-      decide: (told) =>
-        told.length === 0
-          ? [dispatch('a', 'a/1'), dispatch('b', 'b/1')]
-          : settled(told, 'a/1') && settled(told, 'b/1')
-            ? complete('done')
-            : [],
-    },
-    { nodes: { a: look('a'), b: look('b') }, maxConcurrentAttempts: 1 },
-  );
-  await (await world.open()).run();
-  const begin = ['run-started', 'node-dispatched', 'node-dispatched', 'node-attempt-started'];
-  expect(seen['a']).toEqual(begin);
-  expect(seen['b']?.slice(0, 6)).toEqual([...begin, 'node-completed', 'node-attempt-started']);
-});
+test(
+  '000-05 000-06: both dispatches are recorded before either starts, and ' +
+    'each start before its code',
+  async () => {
+    const seen: Record<string, readonly string[]> = {};
+    const look = (name: string) =>
+      dataNode(async () => {
+        seen[name] = await world.types();
+        return name;
+      });
+    const world = await scriptWorld(
+      {
+        nodes: { a: null, b: null },
+        decide: (told) =>
+          told.length === 0
+            ? [dispatch('a', 'a/1'), dispatch('b', 'b/1')]
+            : settled(told, 'a/1') && settled(told, 'b/1')
+              ? complete('done')
+              : [],
+      },
+      { nodes: { a: look('a'), b: look('b') }, maxConcurrentAttempts: 1 },
+    );
+    await (await world.open()).run();
+    const begin = ['run-started', 'node-dispatched', 'node-dispatched', 'node-attempt-started'];
+    expect(seen['a']).toEqual(begin);
+    expect(seen['b']?.slice(0, 6)).toEqual([...begin, 'node-completed', 'node-attempt-started']);
+  },
+);
 
 test('000-07: an attempt is held to its limits', async () => {
   const run = async (rules: Parameters<typeof dataNode>[1]) => {
@@ -134,116 +144,139 @@ test('000-07: an attempt is held to its limits', async () => {
   expect(await run({ outputBytes: 300 })).toBeUndefined();
 });
 
-test('000-08: the graph is asked after an outcome was recorded: completed, paused or failed', async () => {
-  const asked: string[][] = [];
-  const world = await scriptWorld(
-    {
-      nodes: { a: null, b: null, c: null },
-      decide: (told) => {
-        asked.push(told.map(({ type, payload }) => `${type} ${payload['nodeId']}`));
-        if (told.length === 0) return [dispatch('a', '1'), dispatch('b', '2'), dispatch('c', '3')];
-        const outcomes = told.filter(({ type }) => type !== 'node-dispatched');
-        return outcomes.length < 3 ? [] : [{ kind: 'fail', code: 'ENOUGH', message: 'seen' }];
+test(
+  '000-08: the graph is asked after an outcome was recorded: completed, ' + 'paused or failed',
+  async () => {
+    const asked: string[][] = [];
+    const world = await scriptWorld(
+      {
+        nodes: { a: null, b: null, c: null },
+        decide: (told) => {
+          asked.push(told.map(({ type, payload }) => `${type} ${payload['nodeId']}`));
+          if (told.length === 0)
+            return [dispatch('a', '1'), dispatch('b', '2'), dispatch('c', '3')];
+          const outcomes = told.filter(({ type }) => type !== 'node-dispatched');
+          return outcomes.length < 3 ? [] : [{ kind: 'fail', code: 'ENOUGH', message: 'seen' }];
+        },
       },
-    },
-    {
-      nodes: {
-        a: dataNode(() => 1),
-        b: dataNode(() => {
-          throw new Error('no');
-        }),
-        c: dataNode(() => 1, {
-          decideAction: () => ({ kind: 'wait', reason: 'ask', request: {} }),
-        }),
+      {
+        nodes: {
+          a: dataNode(() => 1),
+          b: dataNode(() => {
+            throw new Error('no');
+          }),
+          c: dataNode(() => 1, {
+            decideAction: () => ({ kind: 'wait', reason: 'ask', request: {} }),
+          }),
+        },
       },
-    },
-  );
-  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail', code: 'ENOUGH' });
-  expect(asked.at(-1)).toEqual(
-    expect.arrayContaining(['node-completed a', 'node-failed b', 'node-paused c']),
-  );
-});
+    );
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'fail', code: 'ENOUGH' });
+    expect(asked.at(-1)).toEqual(
+      expect.arrayContaining(['node-completed a', 'node-failed b', 'node-paused c']),
+    );
+  },
+);
 
-test('000-09 000-10: each node id has its own function, given the input of the dispatch', async () => {
-  const world = await scriptWorld(
-    { nodes: { a: null, b: null }, decide: inOrder(['b', 'x'], ['a', 'y']) },
-    {
-      nodes: {
-        a: dataNode(({ at }: { at: string }) => `a at ${at}`),
-        b: dataNode(({ at }: { at: string }) => `b at ${at}`),
+test(
+  '000-09 000-10: each node id has its own function, given the input of ' + 'the dispatch',
+  async () => {
+    const world = await scriptWorld(
+      { nodes: { a: null, b: null }, decide: inOrder(['b', 'x'], ['a', 'y']) },
+      {
+        nodes: {
+          a: dataNode(({ at }: { at: string }) => `a at ${at}`),
+          b: dataNode(({ at }: { at: string }) => `b at ${at}`),
+        },
       },
-    },
-  );
-  expect(await (await world.open()).run()).toMatchObject({ output: ['b at x', 'a at y'] });
-});
+    );
+    expect(await (await world.open()).run()).toMatchObject({ output: ['b at x', 'a at y'] });
+  },
+);
 
-test('000-11 000-12: a prompt is built from the input of its dispatch, two positions two prompts', async () => {
-  const engine = MockEngine.forTarget(big, ({ prompt }) => `re ${prompt}`);
-  const world = await scriptWorld(
-    { nodes: { a: lane }, decide: inOrder(['a', 'one'], ['a', 'two']) },
-    {
-      nodes: { a: engineNode<{ at: string }>({ prompt: ({ at }) => `about ${at}` }) },
-      engines: seats(engine, MockEngine.forTarget(small)),
-    },
-  );
-  expect(await (await world.open()).run()).toMatchObject({
-    output: ['re about one', 're about two'],
-  });
-});
+test(
+  '000-11 000-12: a prompt is built from the input of its dispatch, two ' + 'positions two prompts',
+  async () => {
+    const engine = MockEngine.forTarget(big, ({ prompt }) => `re ${prompt}`);
+    const world = await scriptWorld(
+      { nodes: { a: lane }, decide: inOrder(['a', 'one'], ['a', 'two']) },
+      {
+        nodes: { a: engineNode<{ at: string }>({ prompt: ({ at }) => `about ${at}` }) },
+        engines: seats(engine, MockEngine.forTarget(small)),
+      },
+    );
+    expect(await (await world.open()).run()).toMatchObject({
+      output: ['re about one', 're about two'],
+    });
+  },
+);
 
-test('000-13 000-14: a node uses its stored lane; a binding joins the exact target to the full identity', async () => {
-  const selection = engineSelection({
-    ...big,
-    capabilities: big.tools,
-    adapterVersion: '2.1.0',
-    executable: '/usr/bin/mock',
-  });
-  const engine = {
-    name: 'full',
-    run: async () => ({
-      parts: [{ kind: 'assistant' as const, text: 'yes', final: true }],
-      usage: { kind: 'unknown' as const },
-      requested: selection,
-      effective: null,
-    }),
-  };
-  const nodes = { a: engineNode({ prompt: () => 'hello' }) };
-  const script = { nodes: { a: lane }, decide: inOrder(['a', 'a/1']) };
-  const other = { target: small, engine: MockEngine.forTarget(small) };
-  const world = await scriptWorld(script, {
-    nodes,
-    engines: [{ target: big, engine, selection }, other],
-  });
-  expect(await (await world.open()).run()).toMatchObject({ output: ['yes'] });
-  const refused = [
-    [other],
-    [{ target: { ...big, tools: [] }, engine }, other],
-    [{ target: big, engine, selection: { ...selection, model: 'huge' } }, other],
-    [{ target: big, engine }, { target: big, engine }, other],
-  ];
-  for (const engines of refused) {
-    await expect(world.open({ engines })).rejects.toMatchObject({ code: 'MISSING_ENGINE_BINDING' });
-  }
-});
+test(
+  '000-13 000-14: a node uses its stored lane; a binding joins the exact ' +
+    'target to the full identity',
+  async () => {
+    const selection = engineSelection({
+      ...big,
+      capabilities: big.tools,
+      adapterVersion: '2.1.0',
+      executable: '/usr/bin/mock',
+    });
+    const engine = {
+      name: 'full',
+      run: async () => ({
+        parts: [{ kind: 'assistant' as const, text: 'yes', final: true }],
+        usage: { kind: 'unknown' as const },
+        requested: selection,
+        effective: null,
+      }),
+    };
+    const nodes = { a: engineNode({ prompt: () => 'hello' }) };
+    const script = { nodes: { a: lane }, decide: inOrder(['a', 'a/1']) };
+    const other = { target: small, engine: MockEngine.forTarget(small) };
+    const world = await scriptWorld(script, {
+      nodes,
+      engines: [{ target: big, engine, selection }, other],
+    });
+    expect(await (await world.open()).run()).toMatchObject({ output: ['yes'] });
+    const refused = [
+      [other],
+      [{ target: { ...big, tools: [] }, engine }, other],
+      [{ target: big, engine, selection: { ...selection, model: 'huge' } }, other],
+      [{ target: big, engine }, { target: big, engine }, other],
+    ];
+    for (const engines of refused) {
+      await expect(world.open({ engines })).rejects.toMatchObject({
+        code: 'MISSING_ENGINE_BINDING',
+      });
+    }
+  },
+);
 
-test('000-15 000-16 000-18: a dead target moves to one fallback, recorded with both identities', async () => {
-  const first = MockEngine.forTarget(big, () => {
-    throw new EngineError({ kind: 'auth', message: 'no', effective: { ...small, model: 'tiny' } });
-  });
-  const second = MockEngine.forTarget(small, () => 'fine');
-  const world = await scriptWorld(
-    { nodes: { a: lane }, decide: inOrder(['a', 'a/1']) },
-    { nodes: { a: engineNode({ prompt: () => 'hi' }) }, engines: seats(first, second) },
-  );
-  expect(await (await world.open()).run()).toMatchObject({ output: ['fine'] });
-  const { tools, ...selected } = big;
-  expect(await world.payload('model-unavailable')).toMatchObject({
-    failure: 'auth',
-    selected,
-    reported: { adapter: 'mock', provider: 'other', modelFamily: 'm', model: 'tiny' },
-  });
-  expect([first.calls.length, second.calls.length, tools]).toEqual([1, 1, ['read']]);
-});
+test(
+  '000-15 000-16 000-18: a dead target moves to one fallback, recorded ' + 'with both identities',
+  async () => {
+    const first = MockEngine.forTarget(big, () => {
+      throw new EngineError({
+        kind: 'auth',
+        message: 'no',
+        effective: { ...small, model: 'tiny' },
+      });
+    });
+    const second = MockEngine.forTarget(small, () => 'fine');
+    const world = await scriptWorld(
+      { nodes: { a: lane }, decide: inOrder(['a', 'a/1']) },
+      { nodes: { a: engineNode({ prompt: () => 'hi' }) }, engines: seats(first, second) },
+    );
+    expect(await (await world.open()).run()).toMatchObject({ output: ['fine'] });
+    const { tools, ...selected } = big;
+    expect(await world.payload('model-unavailable')).toMatchObject({
+      failure: 'auth',
+      selected,
+      reported: { adapter: 'mock', provider: 'other', modelFamily: 'm', model: 'tiny' },
+    });
+    expect([first.calls.length, second.calls.length, tools]).toEqual([1, 1, ['read']]);
+  },
+);
 
 test.each(['rate-limit', 'timeout', 'wait', 'deny'] as const)(
   '000-17: a %s does not run again elsewhere',
@@ -291,27 +324,30 @@ test('000-19: later dispatches skip the selected and the reported provider and m
   expect([first.calls.length, second.calls.length]).toEqual([1, 0]);
 });
 
-test('000-20: with every target dead no engine runs, and the failure is one the graph can act on', async () => {
-  const first = MockEngine.forTarget(big, dies('auth'));
-  const second = MockEngine.forTarget(small, dies('auth'));
-  const world = await scriptWorld(
-    {
-      nodes: { a: lane, plain: null },
-      decide: inOrder(['a', 'a/1'], ['a', 'a/2'], ['plain', 'recover']),
-    },
-    {
-      nodes: { a: engineNode({ prompt: () => 'hi' }), plain: dataNode(() => 'recovered') },
-      engines: seats(first, second),
-    },
-  );
-  expect(await (await world.open()).run()).toEqual({ kind: 'complete', output: ['recovered'] });
-  const failures = (await world.events()).filter(({ type }) => type === 'graph:node-failed');
-  expect(failures.map(({ payload }) => (payload as JsonObject)['code'])).toEqual([
-    'ENGINE_UNAVAILABLE',
-    'ENGINE_UNAVAILABLE',
-  ]);
-  expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
-});
+test(
+  '000-20: with every target dead no engine runs, and the failure is one ' + 'the graph can act on',
+  async () => {
+    const first = MockEngine.forTarget(big, dies('auth'));
+    const second = MockEngine.forTarget(small, dies('auth'));
+    const world = await scriptWorld(
+      {
+        nodes: { a: lane, plain: null },
+        decide: inOrder(['a', 'a/1'], ['a', 'a/2'], ['plain', 'recover']),
+      },
+      {
+        nodes: { a: engineNode({ prompt: () => 'hi' }), plain: dataNode(() => 'recovered') },
+        engines: seats(first, second),
+      },
+    );
+    expect(await (await world.open()).run()).toEqual({ kind: 'complete', output: ['recovered'] });
+    const failures = (await world.events()).filter(({ type }) => type === 'graph:node-failed');
+    expect(failures.map(({ payload }) => (payload as JsonObject)['code'])).toEqual([
+      'ENGINE_UNAVAILABLE',
+      'ENGINE_UNAVAILABLE',
+    ]);
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+  },
+);
 
 const pausing = (told: readonly Told[]) =>
   told.some(({ type }) => type === 'node-paused') &&
@@ -444,12 +480,15 @@ test('000-28: an empty decision is refused when nothing is in flight', async () 
   await expect((await world.open()).run()).rejects.toMatchObject({ code: 'EMPTY_DECISION' });
 });
 
-test('000-29: a position that was dispatched before is refused, and nothing of it is recorded', async () => {
-  const world = await scriptWorld(
-    { nodes: { a: null }, decide: () => [dispatch('a', 'a/1')] },
-    { nodes: { a: dataNode(() => 1) } },
-  );
-  await expect((await world.open()).run()).rejects.toMatchObject({ code: 'DUPLICATE_POSITION' });
-  const dispatched = (await world.types()).filter((type) => type === 'node-dispatched');
-  expect(dispatched).toHaveLength(1);
-});
+test(
+  '000-29: a position that was dispatched before is refused, and nothing ' + 'of it is recorded',
+  async () => {
+    const world = await scriptWorld(
+      { nodes: { a: null }, decide: () => [dispatch('a', 'a/1')] },
+      { nodes: { a: dataNode(() => 1) } },
+    );
+    await expect((await world.open()).run()).rejects.toMatchObject({ code: 'DUPLICATE_POSITION' });
+    const dispatched = (await world.types()).filter((type) => type === 'node-dispatched');
+    expect(dispatched).toHaveLength(1);
+  },
+);

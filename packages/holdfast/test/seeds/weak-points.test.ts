@@ -68,13 +68,16 @@ async function reopened(input: JsonObject, position = 'a/1') {
   return world.open({ graph: changed, nodes: { a: dataNode(() => 1) } });
 }
 
-test('weak-02: an input that is computed otherwise than it was recorded is refused by name', async () => {
-  const executor = await reopened({ amount: 1_000 });
-  await expect(executor.run()).rejects.toMatchObject({
-    code: 'DETERMINISM_VIOLATION',
-    message: expect.stringContaining('a/1'),
-  });
-});
+test(
+  'weak-02: an input that is computed otherwise than it was recorded is ' + 'refused by name',
+  async () => {
+    const executor = await reopened({ amount: 1_000 });
+    await expect(executor.run()).rejects.toMatchObject({
+      code: 'DETERMINISM_VIOLATION',
+      message: expect.stringContaining('a/1'),
+    });
+  },
+);
 
 test('weak-03: decisions changed under the same version are refused by name', async () => {
   const executor = await reopened({ amount: 10 }, 'a/other');
@@ -108,27 +111,30 @@ test('weak-05: built-in forms need nothing but the events that the executor writ
   ]);
 });
 
-test('weak-06: a failure keeps its message, whether it may be tried again, and its call', async () => {
-  const engine = MockEngine.forTarget(target, () => {
-    const usage = { kind: 'reported', inputTokens: 7, outputTokens: 0 } as const;
-    throw new EngineError({ kind: 'rate-limit', message: 'slow down', usage });
-  });
-  const world = await scriptWorld(
-    { nodes: { a: lane }, decide: inOrder(['a', 'a/1']) },
-    { nodes: { a: engineNode({ prompt: () => 'hi' }) }, engines: [{ target, engine }] },
-  );
-  await (await world.open()).run();
-  expect(await world.payload('node-failed')).toMatchObject({
-    code: 'EFFECT_FAILED',
-    message: expect.stringContaining('slow down'),
-    retryable: true,
-  });
-  expect(await world.payload('engine-attempt-recorded')).toMatchObject({
-    failure: 'rate-limit',
-    requested: { provider: 'acme', model: 'big' },
-    usage: { inputTokens: 7 },
-  });
-});
+test(
+  'weak-06: a failure keeps its message, whether it may be tried again, ' + 'and its call',
+  async () => {
+    const engine = MockEngine.forTarget(target, () => {
+      const usage = { kind: 'reported', inputTokens: 7, outputTokens: 0 } as const;
+      throw new EngineError({ kind: 'rate-limit', message: 'slow down', usage });
+    });
+    const world = await scriptWorld(
+      { nodes: { a: lane }, decide: inOrder(['a', 'a/1']) },
+      { nodes: { a: engineNode({ prompt: () => 'hi' }) }, engines: [{ target, engine }] },
+    );
+    await (await world.open()).run();
+    expect(await world.payload('node-failed')).toMatchObject({
+      code: 'EFFECT_FAILED',
+      message: expect.stringContaining('slow down'),
+      retryable: true,
+    });
+    expect(await world.payload('engine-attempt-recorded')).toMatchObject({
+      failure: 'rate-limit',
+      requested: { provider: 'acme', model: 'big' },
+      usage: { inputTokens: 7 },
+    });
+  },
+);
 
 test.each(['401 unauthorized, please login', 'model not found (404)', 'quota exceeded', 'ENOENT'])(
   'weak-07: the message %j proves no lane dead',
@@ -146,103 +152,115 @@ test.each(['401 unauthorized, please login', 'model not found (404)', 'quota exc
   },
 );
 
-test('weak-08: a prompt builder that throws is a recorded failure, and the run goes on', async () => {
-  const broken = engineNode({
-    prompt: () => {
-      throw new Error('no prompt for you');
-    },
-  });
-  const world = await scriptWorld(
-    { nodes: { a: lane, b: null }, decide: inOrder(['a', 'a/1'], ['b', 'b/1']) },
-    {
-      nodes: { a: broken, b: dataNode(() => 'went on') },
-      engines: [{ target, engine: MockEngine.forTarget(target) }],
-    },
-  );
-  expect(await (await world.open()).run()).toMatchObject({ output: ['went on'] });
-  expect(await world.payload('node-failed')).toMatchObject({
-    message: expect.stringContaining('no prompt for you'),
-  });
-});
-
-test('weak-09: a result that the graph refuses is never recorded; one it cannot fold fails alone', async () => {
-  const refused = await scriptWorld(
-    {
-      nodes: { a: null },
-      decide: inOrder(['a', 'a/1']),
-      validate: (_nodeId, result) =>
-        result === 'good' ? null : { code: 'BAD', path: '', message: 'not good' },
-    },
-    { nodes: { a: dataNode(() => 'bad') } },
-  );
-  expect(await (await refused.open()).run()).toMatchObject({ kind: 'complete' });
-  expect(await refused.payload('node-failed')).toMatchObject({ code: 'RESULT_INVALID' });
-  expect(await refused.types()).not.toContain('node-completed');
-  const unfoldable = await scriptWorld(
-    {
-      nodes: { a: null, b: null },
-      decide: inOrder(['a', 'a/1'], ['b', 'b/1']),
-      reduce: ({ type, payload }) => {
-        const { nodeId } = payload as { nodeId: string };
-        if (type === 'node-completed' && nodeId === 'a') throw new Error('poison');
+test(
+  'weak-08: a prompt builder that throws is a recorded failure, and the ' + 'run goes on',
+  async () => {
+    const broken = engineNode({
+      prompt: () => {
+        throw new Error('no prompt for you');
       },
-    },
-    { nodes: { a: dataNode(() => 'x'), b: dataNode(() => 'went on') } },
-  );
-  expect(await (await unfoldable.open()).run()).toMatchObject({ output: ['went on'] });
-  expect(await unfoldable.payload('node-failed')).toMatchObject({
-    code: 'RESULT_INVALID',
-    message: expect.stringContaining('poison'),
-  });
-});
+    });
+    const world = await scriptWorld(
+      { nodes: { a: lane, b: null }, decide: inOrder(['a', 'a/1'], ['b', 'b/1']) },
+      {
+        nodes: { a: broken, b: dataNode(() => 'went on') },
+        engines: [{ target, engine: MockEngine.forTarget(target) }],
+      },
+    );
+    expect(await (await world.open()).run()).toMatchObject({ output: ['went on'] });
+    expect(await world.payload('node-failed')).toMatchObject({
+      message: expect.stringContaining('no prompt for you'),
+    });
+  },
+);
 
-test('weak-10: a person says what became of an uncertain attempt, recorded with who and why', async () => {
-  const started = gate();
-  const world = await worldOf({
-    a: dataNode(() => {
-      started.open();
-      return new Promise(() => {});
-    }),
-  });
-  void (await world.open()).run().catch(() => {});
-  await started.opened;
-  const executor = await world.open();
-  const result = await executor.resume('dag/a/1');
-  const pauseId = result.kind === 'pause' ? (result.pauses[0]?.pauseId ?? '') : '';
-  await executor.reconcile(pauseId, {
-    kind: 'completed',
-    result: 'paid',
-    by: 'ada',
-    reason: 'The bank shows it.',
-  });
-  expect(await executor.run()).toMatchObject({ output: { nodes: { a: 'paid' } } });
-  const audit = (await world.events()).find(({ type }) => type === 'graph:attempt-reconciled');
-  expect(audit?.payload).toMatchObject({
-    kind: 'completed',
-    by: 'ada',
-    reason: 'The bank shows it.',
-  });
-});
+test(
+  'weak-09: a result that the graph refuses is never recorded; one it ' + 'cannot fold fails alone',
+  async () => {
+    const refused = await scriptWorld(
+      {
+        nodes: { a: null },
+        decide: inOrder(['a', 'a/1']),
+        validate: (_nodeId, result) =>
+          result === 'good' ? null : { code: 'BAD', path: '', message: 'not good' },
+      },
+      { nodes: { a: dataNode(() => 'bad') } },
+    );
+    expect(await (await refused.open()).run()).toMatchObject({ kind: 'complete' });
+    expect(await refused.payload('node-failed')).toMatchObject({ code: 'RESULT_INVALID' });
+    expect(await refused.types()).not.toContain('node-completed');
+    const unfoldable = await scriptWorld(
+      {
+        nodes: { a: null, b: null },
+        decide: inOrder(['a', 'a/1'], ['b', 'b/1']),
+        reduce: ({ type, payload }) => {
+          const { nodeId } = payload as { nodeId: string };
+          if (type === 'node-completed' && nodeId === 'a') throw new Error('poison');
+        },
+      },
+      { nodes: { a: dataNode(() => 'x'), b: dataNode(() => 'went on') } },
+    );
+    expect(await (await unfoldable.open()).run()).toMatchObject({ output: ['went on'] });
+    expect(await unfoldable.payload('node-failed')).toMatchObject({
+      code: 'RESULT_INVALID',
+      message: expect.stringContaining('poison'),
+    });
+  },
+);
 
-test('weak-11: resuming an uncertain attempt is the recorded answer retry, never a silent one', async () => {
-  const started = gate();
-  let runs = 0;
-  const world = await worldOf({
-    a: dataNode(() => {
-      runs += 1;
-      started.open();
-      return runs > 1 ? 'again' : new Promise(() => {});
-    }),
-  });
-  void (await world.open()).run().catch(() => {});
-  await started.opened;
-  await (await world.open()).resume('dag/a/1');
-  expect(await (await world.open()).run()).toMatchObject({ kind: 'pause' });
-  expect(runs).toBe(1);
-  expect(await (await world.open()).resume('dag/a/1')).toMatchObject({ kind: 'complete' });
-  const audit = (await world.events()).find(({ type }) => type === 'graph:attempt-reconciled');
-  expect(audit?.payload).toMatchObject({ kind: 'retry', by: 'resume' });
-});
+test(
+  'weak-10: a person says what became of an uncertain attempt, recorded ' + 'with who and why',
+  async () => {
+    const started = gate();
+    const world = await worldOf({
+      a: dataNode(() => {
+        started.open();
+        return new Promise(() => {});
+      }),
+    });
+    void (await world.open()).run().catch(() => {});
+    await started.opened;
+    const executor = await world.open();
+    const result = await executor.resume('dag/a/1');
+    const pauseId = result.kind === 'pause' ? (result.pauses[0]?.pauseId ?? '') : '';
+    await executor.reconcile(pauseId, {
+      kind: 'completed',
+      result: 'paid',
+      by: 'ada',
+      reason: 'The bank shows it.',
+    });
+    expect(await executor.run()).toMatchObject({ output: { nodes: { a: 'paid' } } });
+    const audit = (await world.events()).find(({ type }) => type === 'graph:attempt-reconciled');
+    expect(audit?.payload).toMatchObject({
+      kind: 'completed',
+      by: 'ada',
+      reason: 'The bank shows it.',
+    });
+  },
+);
+
+test(
+  'weak-11: resuming an uncertain attempt is the recorded answer retry, ' + 'never a silent one',
+  async () => {
+    const started = gate();
+    let runs = 0;
+    const world = await worldOf({
+      a: dataNode(() => {
+        runs += 1;
+        started.open();
+        return runs > 1 ? 'again' : new Promise(() => {});
+      }),
+    });
+    void (await world.open()).run().catch(() => {});
+    await started.opened;
+    await (await world.open()).resume('dag/a/1');
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'pause' });
+    expect(runs).toBe(1);
+    expect(await (await world.open()).resume('dag/a/1')).toMatchObject({ kind: 'complete' });
+    const audit = (await world.events()).find(({ type }) => type === 'graph:attempt-reconciled');
+    expect(audit?.payload).toMatchObject({ kind: 'retry', by: 'resume' });
+  },
+);
 
 test('weak-12: what a token budget has spent is known to the next process', async () => {
   const storage: RunStorage = createMemoryRunStorage({ namespace: 'test' });
