@@ -1,15 +1,11 @@
 /** One call of `run` or `resume` in progress: what it waits for and how it ends. */
 import type { FailCommand } from '../graph/commands.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunResult } from '../run/run-result.ts';
+import type { DriveMode } from './drive-mode.ts';
 import type { PreflightChecks } from './preflight-gate.ts';
 import type { TurnBatch } from './turn-batch.ts';
-
-/**
- * `normal` · `halting`: the caller's signal was aborted · `draining`: a shutdown · `failing`: the
- * executor cannot go on. Only `normal` asks the graph and starts attempts.
- */
-export type DriveMode = 'normal' | 'halting' | 'draining' | 'failing';
 
 export class Drive {
   readonly result: Promise<RunResult>;
@@ -77,4 +73,12 @@ export class Drive {
   #end(): void {
     for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
   }
+}
+
+/** Throws `PROTOCOL` beside another drive, and `ABORTED` for a signal that is aborted already. */
+export function requireIdle(current: Drive | null, signal: AbortSignal | undefined): void {
+  if (current !== null) {
+    throw new GraphExecutionError('PROTOCOL', 'This executor is running already.');
+  }
+  if (signal?.aborted) throw new GraphExecutionError('ABORTED', 'The run was halted.');
 }

@@ -21,9 +21,9 @@ import { AttemptFactory } from './attempt-factory.ts';
 import { CancelPlan } from './cancel-plan.ts';
 import { ChildRuns } from './child-runs.ts';
 import { conclude } from './conclude.ts';
-import { Drive } from './drive.ts';
+import { Drive, requireIdle } from './drive.ts';
 import { EntryCheck } from './entry-check.ts';
-import { ForeignPositions } from './foreign-positions.ts';
+import { ForeignPositions, ownershipLost } from './foreign-positions.ts';
 import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
 import { OpenChildren } from './open-children.ts';
@@ -31,6 +31,7 @@ import type { ExecutorSettings } from './options.ts';
 import { OutcomeItem, type OutcomeListener, ownRecord } from './outcome-item.ts';
 import { PreflightGate } from './preflight-gate.ts';
 import { type DecisionLimits, fullBatchBytes } from './record-decision.ts';
+import type { Resumed } from './resume-target.ts';
 import { endPayload, recordedEnd, resultOf } from './run-end.ts';
 import { RunLog } from './run-log.ts';
 import type { TurnBatch } from './turn-batch.ts';
@@ -156,16 +157,9 @@ export class Driver {
   }
 
   /** Drives the run until it ends, pauses, waits, or `signal` is aborted. */
-  async drive(
-    signal: AbortSignal | undefined,
-    toResume: readonly string[],
-    preflightEventId: string | null = null,
-  ): Promise<RunResult> {
-    if (this.#drive !== null) {
-      throw new GraphExecutionError('PROTOCOL', 'This executor is running already.');
-    }
-    if (signal?.aborted) throw new GraphExecutionError('ABORTED', 'The run was halted.');
-    const drive = new Drive(toResume, this.#gate.checks(preflightEventId));
+  async drive(signal: AbortSignal | undefined, resumed: Resumed): Promise<RunResult> {
+    requireIdle(this.#drive, signal);
+    const drive = new Drive(resumed.positions, this.#gate.checks(resumed.preflightEventId));
     this.#drive = drive;
     const halt = () => this.#halt(drive);
     signal?.addEventListener('abort', halt, { once: true });
@@ -327,10 +321,7 @@ export class Driver {
     if (!this.#drive.isStarted) return;
     for (const attempt of this.#live.all()) ownRecord(fold, attempt.record);
     if (grown || (fold.end !== null && this.#live.size > 0)) {
-      throw new GraphExecutionError(
-        'OWNERSHIP_LOST',
-        `Another process drives run ${fold.runId}; this one has stopped.`,
-      );
+      throw ownershipLost(fold.runId);
     }
   }
 

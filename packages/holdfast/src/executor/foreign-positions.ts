@@ -2,9 +2,18 @@
  * Positions that another process started and that nobody has settled: either that process is dead,
  * or it owns the run.
  */
+import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { LiveAttempts } from './live-attempts.ts';
 import type { TurnBatch } from './turn-batch.ts';
+
+/** The error of an owner that finds another at work. */
+export function ownershipLost(runId: string): GraphExecutionError {
+  return new GraphExecutionError(
+    'OWNERSHIP_LOST',
+    `Another process drives run ${runId}; this one has stopped.`,
+  );
+}
 
 const NONE: readonly string[] = Object.freeze([]);
 

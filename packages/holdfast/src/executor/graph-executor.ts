@@ -11,6 +11,7 @@ import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createSystemClock } from '../store/system-clock.ts';
 import { createSystemIds } from '../store/system-ids.ts';
+import { requireScratch } from '../workspace/scratch-directory.ts';
 import { endingChildren } from './child-runs.ts';
 import { Driver } from './driver.ts';
 import { EngineSeats, type GraphEngineBinding } from './engine-bindings.ts';
@@ -27,7 +28,6 @@ import {
   streamOf,
 } from './run-definition.ts';
 import { createRunInbox } from './run-inbox.ts';
-import { requireScratch } from './scratch-directory.ts';
 import { SNAPSHOT_TAIL_EVENTS } from './snapshot-policy.ts';
 import { localPlan } from './start-run.ts';
 
@@ -63,7 +63,8 @@ export interface GraphExecutorOptions {
  * An executor of one stored run. Seed 000.
  *
  * Throws `RUN_NOT_FOUND`, `STORED_GRAPH_MISMATCH`, `MISSING_NODE_BINDING`, `MISSING_MEMORY`,
- * `MISSING_ENGINE_BINDING`, `INVALID_PREFLIGHT_CONFIG`, `INVALID_OPTION`, and what the store throws.
+ * `MISSING_ENGINE_BINDING`, `INVALID_PREFLIGHT_CONFIG`, `INVALID_OPTION`, and what the store
+ * throws.
  *
  * @example
  * const executor = await createGraphExecutor({

@@ -15,7 +15,7 @@ import type {
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunPaused } from '../run/run-result.ts';
-import type { DriveMode } from './drive.ts';
+import type { DriveMode } from './drive-mode.ts';
 import type { ExecutorSettings } from './options.ts';
 import { PreflightProbe } from './preflight-probe.ts';
 import {
@@ -213,7 +213,8 @@ function unfinished(probeEventId: string): GraphExecutionError {
 function noChecks(named: string): GraphExecutionError {
   return new GraphExecutionError(
     'RESUME_EVENT_MISMATCH',
-    `The plan asks for no engine checks, so none is paused by ${JSON.stringify(named.slice(0, 200))}.`,
+    'The plan asks for no engine checks, so none is paused by ' +
+      `${JSON.stringify(named.slice(0, 200))}.`,
     { named, open: null },
   );
 }

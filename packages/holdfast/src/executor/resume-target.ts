@@ -4,13 +4,20 @@ import type { PreflightResume } from './executor.ts';
 
 export type ResumeTarget = string | readonly string[] | PreflightResume;
 
-/** The positions to re-open, and the pause to end. Throws `INVALID_OPTION`. */
-export function resumed(
-  target: ResumeTarget,
-): [positions: readonly string[], preflightEventId: string | null] {
-  if (typeof target === 'string') return [[target], null];
-  if (isList(target)) return [[...target], null];
-  return [[], preflightEventId(target)];
+/** What a drive re-opens: positions, or the pause of the engine checks. */
+export interface Resumed {
+  readonly positions: readonly string[];
+  readonly preflightEventId: string | null;
+}
+
+/** What `run` re-opens. */
+export const NOTHING_RESUMED: Resumed = Object.freeze({ positions: [], preflightEventId: null });
+
+/** Throws `INVALID_OPTION` for what names neither. */
+export function resumed(target: ResumeTarget): Resumed {
+  if (typeof target === 'string') return { positions: [target], preflightEventId: null };
+  if (isList(target)) return { positions: [...target], preflightEventId: null };
+  return { positions: [], preflightEventId: preflightIdOf(target) };
 }
 
 function isList(target: readonly string[] | PreflightResume): target is readonly string[] {
@@ -18,7 +25,7 @@ function isList(target: readonly string[] | PreflightResume): target is readonly
 }
 
 /** What else stands in the object, hidden or inherited, was meant for something else. */
-function preflightEventId(target: PreflightResume): string {
+function preflightIdOf(target: PreflightResume): string {
   const isObject = typeof target === 'object' && target !== null;
   const keys = isObject ? Reflect.ownKeys(target) : [];
   const { preflightEventId: id } = isObject ? target : { preflightEventId: undefined };

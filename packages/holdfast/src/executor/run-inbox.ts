@@ -18,7 +18,7 @@ import { EntryCheck } from './entry-check.ts';
 import type { ChildExecutor, Reconciliation } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
-import { type ResumeTarget, resumed } from './resume-target.ts';
+import { NOTHING_RESUMED, type ResumeTarget, resumed } from './resume-target.ts';
 import { openPauses } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem } from './turn-item.ts';
@@ -30,9 +30,9 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
   const inbox = new RunInbox(driver, settings);
   return Object.freeze({
     runId: settings.stream.streamId,
-    run: (signal?: AbortSignal) => driver.drive(signal, []),
+    run: (signal?: AbortSignal) => driver.drive(signal, NOTHING_RESUMED),
     resume: async (target: ResumeTarget, signal?: AbortSignal) =>
-      driver.drive(signal, ...resumed(target)),
+      driver.drive(signal, resumed(target)),
     answer: (pauseId: string, answer: JsonValue, options: { readonly by: string }) =>
       inbox.answer(pauseId, answer, options.by),
     reconcile: (pauseId: string, reconciliation: Reconciliation) =>

@@ -2,9 +2,9 @@
  * A process that drives one checked run of a local store and may kill itself (SIGKILL) on the way;
  * run by `kills.test.ts`. What it has to say is one line of JSON.
  *
- * `DIRECTORY ACT KILL ID`: ACT is `start` (store the run, then run it), `run` or `resume` (the pause
- * ID); KILL is the call in which it dies, `static`, `live` or `ordinary`, or `none`. Each call of
- * its engine is a line of the file `calls`.
+ * `DIRECTORY ACT KILL ID`: ACT is `start` (store the run, then run it), `run` or `resume` (the
+ * pause ID); KILL is the call in which it dies, `static`, `live` or `ordinary`, or `none`. Each
+ * call of its engine is a line of the file `calls`.
  */
 import { appendFileSync, realpathSync, writeSync } from 'node:fs';
 import path from 'node:path';

@@ -19,7 +19,7 @@ const OTHER = 'api/q/b';
 const UNKNOWN = { code: 'PREFLIGHT_PAUSED', reason: expect.stringContaining('unknown') };
 
 describe('the order of checks', () => {
-  test('every static check comes before any live one, and every check before any node', async () => {
+  test('static checks come before live ones, and all checks before any node', async () => {
     const world = await worldOf({
       lanes: {
         one: { targets: [A, B], nodes: ['x', 'y'] },
@@ -41,7 +41,7 @@ describe('the order of checks', () => {
     ]);
   });
 
-  test('a static check asks with the real configuration of the node, and without a prompt', async () => {
+  test('a static check asks with the configuration of the node, without a prompt', async () => {
     const directory = scratch();
     const world = await worldOf({
       lanes: { one: { targets: [A] } },
@@ -73,7 +73,7 @@ describe('the order of checks', () => {
     });
   });
 
-  test('a live check is one call without tools and workspace, told apart by its purpose', async () => {
+  test('a live check is one call without tools and workspace, with its own purpose', async () => {
     const world = await worldOf({ lanes: { one: { targets: [A] } }, timeoutMs: 777 });
     await (await world.open()).run();
     const [asked] = world.engines[A]?.calls ?? [];
@@ -165,7 +165,7 @@ describe('engines that cannot be checked without a call', () => {
     expect(world.calls).toEqual([]);
   });
 
-  test('a lane that allows them takes such a target, and a live check may still prove it', async () => {
+  test('a lane that allows them takes such a target, and a live check proves it', async () => {
     const world = await worldOf(
       { lanes: { one: { targets: [A], unsupportedStatic: 'allow' } } },
       { [A]: { admit: 'unsupported' } },
@@ -209,7 +209,7 @@ describe('a failed check that retires nothing', () => {
     expect(pauseOf(second)).not.toEqual(first);
   });
 
-  test('an engine that admits another identity than its target fails the check as unknown', async () => {
+  test('an engine that admits another identity than its target fails as unknown', async () => {
     const world = await worldOf(
       { lanes: { one: { targets: [A] } } },
       { [A]: { admit: () => seatedAt(B) } },
@@ -219,7 +219,7 @@ describe('a failed check that retires nothing', () => {
     expect(end?.['outcome']).toMatchObject({ kind: 'failed', reported: { model: 'b' } });
   });
 
-  test('an engine that answers under another identity than the admitted one fails as unknown', async () => {
+  test('an engine that answers under another identity fails the check as unknown', async () => {
     const world = await worldOf({ lanes: { one: { targets: [A] } } });
     const engine = world.engines[A];
     const executor = await world.open({
@@ -259,7 +259,7 @@ describe('a failed check that proves a target dead', () => {
     });
   });
 
-  test('bad credentials retire every model of the adapter and provider, and skip their checks', async () => {
+  test('bad credentials retire every model of the adapter and provider, unchecked', async () => {
     const world = await worldOf(
       { lanes: { one: { targets: [A, B, OTHER], nodes: ['x', 'y'] } } },
       { [A]: { admit: 'auth' } },
@@ -289,7 +289,7 @@ describe('a failed check that proves a target dead', () => {
     expect(world.calls).toEqual(calls);
   });
 
-  test('a seat that had answered dies with another lane, and its fallback has to answer', async () => {
+  test('a seat that had answered may die with another lane: its fallback must answer', async () => {
     const world = await worldOf(
       { lanes: { one: { targets: [A, OTHER] }, two: { targets: [B, 'api/q/c'] } } },
       { [B]: { live: [failing('auth')] } },

@@ -62,7 +62,7 @@ describe.concurrent('a process that dies during an engine check', () => {
     await storage.close();
   });
 
-  test('a process that dies in a node is followed by one that checks again, and calls no seat live', async () => {
+  test('a process that died in a node: another checks again and calls none live', async () => {
     const directory = mkdtempSync(path.join(base, 'run-'));
     expect(await processOf(directory, 'start', 'ordinary')).toMatchObject({ signal: 'SIGKILL' });
     const waiting = await processOf(directory, 'run', 'none');

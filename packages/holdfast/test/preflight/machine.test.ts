@@ -168,10 +168,8 @@ describe('records of engine checks that are refused', () => {
       fc.property(
         shapes,
         script,
-        fc.nat(5),
-        fc.nat(),
-        fc.nat(),
-        (lanes, turns, resumes, at, how) => {
+        fc.tuple(fc.nat(5), fc.nat(), fc.nat()),
+        (lanes, turns, [resumes, at, how]) => {
           const { events, plan } = played(lanes, turns, resumes);
           const place = 1 + (at % Math.max(1, events.length - 1));
           const mutant = mutants[how % mutants.length];

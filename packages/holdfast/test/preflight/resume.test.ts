@@ -1,4 +1,4 @@
-/** Seed 002, "Check the engines" and "Resume a paused run": pauses, stops, and new processes. */
+/** Seed 002, "Check the engines": pauses, stops, and new processes. */
 import {
   dataNode,
   type GraphExecutor,
@@ -18,7 +18,7 @@ const OTHER = 'api/q/b';
 const ONE = { lanes: { one: { targets: [A] } } } as const;
 
 describe('resuming a pause of the engine checks', () => {
-  test('static check, live check not ready, pause; resume, static, live ready, the one node', async () => {
+  test('static, live not ready, pause; resume, static, live ready, the one node', async () => {
     const world = await worldOf(ONE, { [A]: { live: [failing('transient', 'not ready')] } });
     const pause = pauseOf(await (await world.open()).run());
     expect(payloads(await world.events(), 'graph:node-dispatched')).toEqual([]);
@@ -47,7 +47,7 @@ describe('resuming a pause of the engine checks', () => {
     expect(world.calls).toEqual([`static ${A} one`, `live ${A}`, `live ${A}`, `ordinary ${A} one`]);
   });
 
-  test('live answers of an earlier process are reused, and its identities are expected again', async () => {
+  test('live answers of an earlier process are reused, its identities expected', async () => {
     const expected: unknown[] = [];
     const world = await worldOf(
       { lanes: { one: { targets: [A] }, two: { targets: [OTHER] } } },
@@ -69,7 +69,7 @@ describe('resuming a pause of the engine checks', () => {
     expect(world.calls.filter((call) => call.startsWith('live'))).toEqual([`live ${OTHER}`]);
   });
 
-  test('an engine that has changed since pauses the run, until it is the saved one again', async () => {
+  test('an engine that has changed pauses the run until it is the saved one again', async () => {
     const world = await worldOf(
       { ...ONE, functions: { wait: waitNode({ kind: 'approval', prompt: 'Go on?' }) } },
       { [A]: { version: '1.2.3' } },
@@ -101,7 +101,7 @@ describe('resuming a pause of the engine checks', () => {
     expect(pauseOf(await (await world.open()).run())).toEqual(second);
   });
 
-  test('a pause that was ended, a run that has ended and a plan without checks have none to end', async () => {
+  test('an ended pause, an ended run and a plan without checks have none to end', async () => {
     const world = await worldOf(ONE, { [A]: { live: [failing('transient'), 'ready'] } });
     const executor = await world.open();
     const pause = pauseOf(await executor.run());
@@ -140,7 +140,7 @@ describe('resuming a pause of the engine checks', () => {
 });
 
 describe('a new process of an admitted run', () => {
-  test('checks every seat statically once, calls none live, and repeats nothing that is done', async () => {
+  test('checks every seat statically once, calls none live, and repeats nothing', async () => {
     const world = await worldOf({
       ...ONE,
       functions: { wait: waitNode({ kind: 'approval', prompt: 'Go on?' }) },
@@ -192,7 +192,7 @@ describe('a new process of an admitted run', () => {
 });
 
 describe('stopping during a check', () => {
-  test('a halt interrupts the check, rejects as aborted, and leaves a pause to resume', async () => {
+  test('a halt interrupts the check, rejects as aborted, and leaves a pause', async () => {
     const { world, running, halt, asked } = await hanging();
     await asked;
     halt.abort();
@@ -260,7 +260,7 @@ describe('stopping during a check', () => {
 });
 
 describe('engines that do not keep to their time', () => {
-  test('a static check that ignores its signal ends at its time, and what it says later counts for nothing', async () => {
+  test('a static check that ignores its signal ends at its time for good', async () => {
     const clock = createFakeClock();
     const late = gate<ReturnType<typeof seatedAt>>();
     const asked = gate();

@@ -46,7 +46,7 @@ describe('evidence that cannot be stored', () => {
     expect(JSON.stringify(await world.events())).not.toContain('hunter2');
   });
 
-  test('a secret in the text of a failure is taken out, and the failure counts as ever', async () => {
+  test('a secret in the text of a failure is taken out, and the failure counts', async () => {
     const storage = createMemoryRunStorage({
       namespace: 'test',
       knownSecrets: ['hunter2-hunter2'],
@@ -64,7 +64,7 @@ describe('evidence that cannot be stored', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  test('an error that is none of the store leaves the check open, and rejects the run', async () => {
+  test('an error that is none of the store leaves the check open and rejects', async () => {
     const storage = createMemoryRunStorage({ namespace: 'test' });
     const artifactStore = {
       ...storage.artifactStore,

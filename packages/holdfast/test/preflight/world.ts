@@ -1,6 +1,6 @@
 /**
- * A stored run whose plan asks for engine checks, many processes over it, and scripted engines. What
- * every engine was asked stands in one list, in order.
+ * A stored run whose plan asks for engine checks, many processes over it, and scripted engines.
+ * What every engine was asked stands in one list, in order.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,7 @@
 /** Where engines are checked: a directory of its own, so that a check sees nobody's work. */
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, normalize } from 'node:path';
-import { errorText } from '../base/errors.ts';
-import { GraphExecutionError } from '../run/run-error.ts';
+import { errorText, HoldfastError } from '../base/errors.ts';
 
 /** The directory, which exists. Throws `INVALID_PREFLIGHT_CONFIG`. */
 export async function requireScratch(given: string | undefined): Promise<string> {
@@ -30,7 +29,7 @@ function shown(path: string): string {
 }
 
 function refuse(what: string): never {
-  throw new GraphExecutionError(
+  throw new HoldfastError(
     'INVALID_PREFLIGHT_CONFIG',
     `The plan asks for engine checks, and they need preflightScratchDirectory: ${what}. Give the ` +
       'absolute path of an existing directory.',
