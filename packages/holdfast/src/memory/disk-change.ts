@@ -4,7 +4,7 @@
  * Invariants: a file is only ever put in its place whole (by link or rename), and its bytes and
  * names are synced before the command is answered; nothing is overwritten that was not looked at.
  */
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { link, rename, rmdir, unlink } from 'node:fs/promises';
 import { type AnchoredDirectory, systemCode } from './anchored-directory.ts';
 import { isSameFile, type UnfinishedFile, writeUnfinished } from './disk-text.ts';
@@ -55,6 +55,8 @@ async function write(change: Write, { root, tree, stamp, number }: DiskMoment): 
   const { path, text, isNew, evicted } = change;
   const after = [...tree.files.values()].reduce((max, { age }) => (age > max ? age : max), 0n);
   const unfinished = await writeUnfinished(root, { text, after }, number);
+  // The name is ours until we give it up: from then on it may be another's.
+  let isHeld = true;
   try {
     await inParentOf(root, path, 'made', async (parent) => {
       const place = parent.at(nameOf(path));
@@ -62,14 +64,16 @@ async function write(change: Write, { root, tree, stamp, number }: DiskMoment): 
         await removeEmpty(parent, nameOf(path));
         await link(root.at(unfinished.name), place);
       } else {
-        const now = await statOf(parent, nameOf(path));
-        if (now === null || stamp === null || !isSameFile(now, stamp)) throw new DiskChanged();
-        await rename(root.at(unfinished.name), place);
+        // In one go: nothing of this process comes between the look and the change.
+        const now = lstatSync(place, { bigint: true });
+        if (stamp === null || !isSameFile(now, stamp)) throw new DiskChanged();
+        renameSync(root.at(unfinished.name), place);
+        isHeld = false;
       }
       await parent.sync();
     });
   } finally {
-    await unlinkAny(root, unfinished.name);
+    if (isHeld) await unlinkAny(root, unfinished.name);
   }
   await removeAbandoned(root, tree, unfinished);
   if (evicted.length > 0) await deleteFiles(evicted, root, 'some');
@@ -115,12 +119,13 @@ async function move({ from, to, isDirectory }: Rename, root: AnchoredDirectory):
       const [before, after] = [source.at(nameOf(from)), target.at(nameOf(to))];
       await removeEmpty(target, nameOf(to));
       if (isDirectory) {
-        if ((await statOf(target, nameOf(to))) !== null) throw new DiskChanged();
+        // Refused by the system where a file, or a directory with something in it, stands.
         await rename(before, after);
       } else {
-        // A link is refused where something stands; a rename would take its place.
-        await link(before, after);
-        await unlink(before);
+        // A link is refused where something stands; a rename would take its place. In one go, so
+        // that no edit of this process is lost between the two.
+        linkSync(before, after);
+        unlinkSync(before);
       }
       await target.sync();
       await source.sync();

@@ -96,7 +96,7 @@ export async function writeUnfinished(
   }
 }
 
-/** A name of its own: another process, or one before with this number, may have taken some. */
+/** A free name: another process of this number (in its own container), or a killed one, has some. */
 async function openUnfinished(
   root: AnchoredDirectory,
   firstNumber: number,

@@ -223,6 +223,10 @@ const moveCases: readonly MemoryCase[] = [
       }
       await rename('x/y/b/1', 'x/1');
       await memory.refuses({ command: 'view', path: '/memories/x/y/b' }, 'NOT_FOUND');
+      // Sixteen names deep is the most: what moves with its directory needs a path too.
+      await memory.create(`/memories/x/y${'/z'.repeat(14)}`, '');
+      const deeper = { old_path: '/memories/x/y', new_path: '/memories/x/y2/y' };
+      await memory.refuses({ command: 'rename', ...deeper }, 'INVALID_PATH');
     },
   },
 ];

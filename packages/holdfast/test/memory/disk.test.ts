@@ -219,3 +219,44 @@ it('an edit works on the newest text, also where others have written since the l
   await ask({ command: 'str_replace', path, old_str: 'two', new_str: 'four' });
   expect(await view(path)).toMatchObject({ text: 'three\nfour\n' });
 });
+
+it('handles of one process lose no edit that was acknowledged', async () => {
+  const path = '/memories/log';
+  await create(path, '');
+  const asked = Array.from({ length: 4 }, () => open()).flatMap((handle, place) =>
+    Array.from({ length: 8 }, async (_, round) => {
+      const insert_text = `${place}.${round}`;
+      const insert = { command: 'insert', path, insert_line: 0, insert_text } as const;
+      return { insert_text, result: await handle.execute(insert) };
+    }),
+  );
+  const edits = await Promise.all(asked);
+  const lost = edits.flatMap(({ result }) =>
+    result.ok || result.error.code === 'CONFLICT' ? [] : [result.error],
+  );
+  expect(lost).toEqual([]);
+  const done = edits.flatMap(({ insert_text, result }) => (result.ok ? [insert_text] : []));
+  expect(done.length).toBeGreaterThan(0);
+  const { text } = (await view(path)) as { readonly text: string };
+  expect(text.trimEnd().split('\n').sort()).toEqual(done.sort());
+});
+
+it('the file written last is the youngest, also after the clock went back', async () => {
+  memory = open({ limits: { maxFiles: 2 }, evict: 'oldest' });
+  await create('/memories/b');
+  utimesSync(join(directory, 'b'), 4_000_000_000, 4_000_000_000);
+  await create('/memories/a');
+  expect(await create('/memories/c')).toMatchObject({ evicted: ['/memories/b'] });
+  expect(await create('/memories/b')).toMatchObject({ evicted: ['/memories/a'] });
+});
+
+it('after its limits were lowered a memory can be made smaller, not larger', async () => {
+  const path = '/memories/a';
+  await create(path, '0123456789');
+  await create('/memories/b', '0123456789');
+  memory = open({ limits: { maxTotalBytes: 12, maxFiles: 1 } });
+  const replace = { command: 'str_replace', path, old_str: '9' } as const;
+  expect(await ask({ ...replace, new_str: '99' })).toBe('LIMIT_EXCEEDED');
+  expect(await ask({ ...replace, new_str: '' })).toMatchObject({ bytes: 9, evicted: [] });
+  expect(await create('/memories/c', '')).toBe('LIMIT_EXCEEDED');
+});
