@@ -96,7 +96,7 @@ export async function writeUnfinished(
   }
 }
 
-/** A free name: another process of this number (in its own container), or a killed one, has some. */
+/** A free name: a process of the same number in another container, or a killed one, has some. */
 async function openUnfinished(
   root: AnchoredDirectory,
   firstNumber: number,

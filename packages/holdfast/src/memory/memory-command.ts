@@ -31,7 +31,7 @@ const shapes: Readonly<Record<MemoryCommand['command'], Shape>> = {
 const COMMANDS = Object.keys(shapes).join(', ');
 const SHOWN_LENGTH = 100;
 
-/** The command that `given` is, or why it is none. Runs at the call, so later changes do nothing. */
+/** The command that `given` is, or why it is none. It is a copy: later changes do nothing. */
 export function checkedCommand(given: unknown): MemoryCommand | Refusal {
   let command: JsonValue;
   try {

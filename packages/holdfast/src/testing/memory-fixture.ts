@@ -29,7 +29,7 @@ export interface MemoryCase {
   run(bench: MemoryBench): Promise<void>;
 }
 
-export const kitScope = 'kit';
+const kitScope = 'kit';
 
 /** What a case works with. */
 export class MemoryBench {

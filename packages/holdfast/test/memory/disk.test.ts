@@ -1,7 +1,6 @@
 /** What a directory of memory files may hold that no command has put there. */
-import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createFileMemory, type Memory, type MemoryCommand, type MemoryOptions } from 'holdfast';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -156,10 +156,15 @@ describe('the directory', () => {
     expect(await ask({ command: 'rename', ...moved })).toMatchObject({ files: 1 });
   });
 
-  it.runIf(process.platform !== 'win32')('a pipe in it stops nobody', async () => {
-    execFileSync('mkfifo', [join(directory, 'pipe')]);
-    expect(await view('/memories/pipe')).toBe('UNSAFE_STORAGE');
-    expect(await create('/memories/a')).toMatchObject({ bytes: 2 });
+  it.runIf(process.platform !== 'win32')('a socket in it stops nobody', async () => {
+    const server = createServer().listen(join(directory, 'socket'));
+    await once(server, 'listening');
+    try {
+      expect(await view('/memories/socket')).toBe('UNSAFE_STORAGE');
+      expect(await create('/memories/a')).toMatchObject({ bytes: 2 });
+    } finally {
+      server.close();
+    }
   });
 
   it('a file in it that is no text, or too long, is not read but may go', async () => {
@@ -176,11 +181,13 @@ describe('the directory', () => {
     }
   });
 
-  it.runIf(process.getuid?.() !== 0)('that cannot be written is a typed refusal', async () => {
-    await create('/memories/a');
-    chmodSync(directory, 0o500);
-    expect(await create('/memories/b')).toBe('STORAGE_ERROR');
-    chmodSync(directory, 0o700);
+  it('that cannot be used is a typed refusal, without a path of the host', async () => {
+    directory = join(outside, 'secret/below-a-file');
+    memory = open();
+    const result = await memory.execute({ command: 'view', path: '/memories' });
+    const error = { code: 'STORAGE_ERROR', details: { systemCode: 'ENOTDIR' } };
+    expect(result).toMatchObject({ ok: false, error });
+    expect(JSON.stringify(result)).not.toContain(outside);
   });
 
   it('names no path of the host in what a model may read', async () => {
@@ -211,7 +218,7 @@ describe('an unfinished write of a killed process', () => {
   });
 });
 
-it('an edit works on the newest text, also where others have written since the last view', async () => {
+it('an edit works on the newest text, also where others have written since', async () => {
   await create('/memories/a', 'one\ntwo\n');
   const other = open();
   const path = '/memories/a';

@@ -14,7 +14,7 @@ import {
   startRun,
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dagOf } from '../executor/world.ts';
 import { newDirectory, removeDirectory } from './backings.ts';
 
@@ -58,32 +58,31 @@ async function stored(nodes: Nodes, graph: GraphExecutorOptions['graph'] = remem
 const idle: Nodes = { write: dataNode(() => null), read: dataNode(() => null) };
 const memory = createInMemoryMemory({ scope: 'team' });
 
-test.each([
-  ['no bindings', undefined],
-  ['null for bindings', null],
-  ['bindings without one', {}],
-  ['null', { memory: null }],
-  ['text', { memory: 'team' }],
-  ['an object that is none', { memory: {} }],
-  ['a scope only', { memory: { scope: 'team' } }],
-  ['no scope', { memory: { execute: memory.execute } }],
-  ['a blank scope', { memory: { scope: ' \t', execute: memory.execute } }],
-  ['a scope that is no text', { memory: { scope: 7, execute: memory.execute } }],
-  ['an execute that is no function', { memory: { scope: 'team', execute: {} } }],
-])(
-  'a graph that requires memory is refused without a live Memory, for plain JavaScript callers too: %s',
-  async (_what, bindings) => {
+describe('a graph that requires memory', () => {
+  test.each([
+    ['no bindings', undefined],
+    ['null for bindings', null],
+    ['bindings without one', {}],
+    ['null', { memory: null }],
+    ['text', { memory: 'team' }],
+    ['an object that is none', { memory: {} }],
+    ['a scope only', { memory: { scope: 'team' } }],
+    ['no scope', { memory: { execute: memory.execute } }],
+    ['a blank scope', { memory: { scope: ' \t', execute: memory.execute } }],
+    ['a scope that is no text', { memory: { scope: 7, execute: memory.execute } }],
+    ['an execute that is no function', { memory: { scope: 'team', execute: {} } }],
+  ])('is refused without a live Memory, for plain JavaScript callers too: %s', async (...given) => {
     const { open, end } = await stored(idle);
     const before = await end();
-    await expect(open(bindings)).rejects.toMatchObject({
+    await expect(open(given[1])).rejects.toMatchObject({
       code: 'MISSING_MEMORY',
       message: expect.stringContaining('remembering'),
     });
     expect(await end()).toBe(before);
-  },
-);
+  });
+});
 
-test('the executor passes that same memory object into the node attempt, and a data-only node receives it in its context', async () => {
+test('the executor passes that same memory object into the node attempt', async () => {
   const seen: NodeContext['memory'][] = [];
   const see = dataNode((_input: unknown, context) => {
     seen.push(context.memory);
@@ -100,6 +99,18 @@ test('the executor passes that same memory object into the node attempt, and a d
   expect(await executor.run()).toMatchObject({ kind: 'complete' });
   expect(seen).toHaveLength(2);
   for (const one of seen) expect(one).toBe(host);
+});
+
+test('a data-only node receives the memory in its context', async () => {
+  const scopes: unknown[] = [];
+  const look = dataNode(async (_input: unknown, context) => {
+    const result = await context.memory?.execute({ command: 'view', path: '/memories' });
+    scopes.push([context.memory?.scope, result?.ok]);
+    return null;
+  });
+  const { open } = await stored({ ...idle, read: look });
+  await (await open({ memory })).run();
+  expect(scopes).toEqual([['team', true]]);
 });
 
 test('every attempt of a node gets the memory, also one that runs again', async () => {
@@ -129,7 +140,7 @@ test('a graph with unused memory gets null, even where one is supplied', async (
   expect(seen).toEqual([null, null, null]);
 });
 
-test('what one node writes into the memory another reads, in this run and in the next', async () => {
+test('what one node writes into the memory another reads, in the next run too', async () => {
   const directory = newDirectory();
   const path = '/memories/facts.md';
   const nodes: Nodes = {

@@ -79,7 +79,7 @@ it('processes that race to create a file: exactly one makes it, the others are t
   }
 });
 
-it('a process killed while it writes leaves whole files, and all that it was told is done', async () => {
+it('a process killed while it writes leaves whole files, and what it acknowledged', async () => {
   for (const name of ['first', 'second', 'third']) {
     const pair = [new Writer('write', name), new Writer('write', `${name}-too`)];
     await Promise.all(pair.map((writer) => writer.said(3)));
