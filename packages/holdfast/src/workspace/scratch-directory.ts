@@ -15,8 +15,7 @@ export async function requireScratch(given: string | undefined): Promise<string>
 async function directoryFault(path: string): Promise<string | null> {
   try {
     const found = await lstat(path);
-    if (found.isSymbolicLink()) return 'is a symbolic link';
-    if (!found.isDirectory()) return 'is no directory';
+    if (!found.isDirectory()) return found.isSymbolicLink() ? 'is a link' : 'is no directory';
     const real = await realpath(path);
     return real === path ? null : `leads through a symbolic link to ${shown(real)}`;
   } catch (error) {

@@ -1,5 +1,8 @@
 /** Seed 002, "Check the engines": what is checked, in which order, and what a failure leads to. */
-import { engineNode, readRunPreflight, verifyRun } from 'holdfast';
+import { symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { EngineError, engineNode, readRunPreflight, verifyRun } from 'holdfast';
+import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, test } from 'vitest';
 import {
   failing,
@@ -16,6 +19,7 @@ import {
 const A = 'cli/p/a';
 const B = 'cli/p/b';
 const OTHER = 'api/q/b';
+const ONE = { lanes: { one: { targets: [A] } } } as const;
 const UNKNOWN = { code: 'PREFLIGHT_PAUSED', reason: expect.stringContaining('unknown') };
 
 describe('the order of checks', () => {
@@ -382,6 +386,52 @@ describe('what a check leaves behind', () => {
   });
 });
 
+describe('what an engine tells of itself', () => {
+  test('what a call has told of its usage counts, though it then fails without a receipt', async () => {
+    const world = await worldOf(ONE);
+    const usage = { kind: 'reported', inputTokens: 7, outputTokens: 1 } as const;
+    const executor = await world.open({
+      engines: [
+        {
+          target: targetOf(A),
+          engine: {
+            name: 'telling',
+            admit: async () => seatedAt(A),
+            run: async (_request, onEvent) => {
+              onEvent({ kind: 'usage', usage });
+              onEvent({ kind: 'usage', usage: { kind: 'odd' } as never });
+              throw new TypeError('odd');
+            },
+          },
+        },
+      ],
+    });
+    await executor.run();
+    expect(await readRunPreflight(world.storage, RUN)).toMatchObject({
+      usage: { calls: 1, unknownCalls: 0, inputTokens: 7, outputTokens: 1 },
+    });
+  });
+
+  test('an identity that holds a known secret is recorded nowhere', async () => {
+    const knownSecrets = ['hunter2-hunter2'];
+    const storage = createMemoryRunStorage({ namespace: 'test', knownSecrets });
+    const world = await worldOf(
+      { ...ONE, storage },
+      { [A]: { admit: () => seatedAt(A, 'hunter2-hunter2') } },
+    );
+    expect(await (await world.open()).run()).toMatchObject(UNKNOWN);
+    const said = { adapter: 'hunter2-hunter2', provider: null, modelFamily: null, model: null };
+    const telling = createMemoryRunStorage({ namespace: 'test', knownSecrets });
+    const live = () => {
+      throw new EngineError({ kind: 'rate-limit', message: 'later', effective: said });
+    };
+    const other = await worldOf({ ...ONE, storage: telling }, { [A]: { live: [live] } });
+    expect(await (await other.open()).run()).toMatchObject({ code: 'PREFLIGHT_PAUSED' });
+    const all = JSON.stringify([await world.events(), await other.events()]);
+    expect(all).not.toContain('hunter2');
+  });
+});
+
 describe('the directory of the checks', () => {
   test.each([
     ['missing', undefined],
@@ -389,6 +439,8 @@ describe('the directory of the checks', () => {
     ['absent', '/nowhere/at/all'],
     ['not in its shortest form', `${scratch()}/../x`],
     ['a file', new URL(import.meta.url).pathname],
+    ['a link', linkTo(scratch())],
+    ['behind a link', `${linkTo(path.dirname(scratch()))}/${path.basename(scratch())}`],
   ])('a directory that is %s is refused before anything is done', async (_what, given) => {
     const world = await worldOf({ lanes: { one: { targets: [A] } } });
     await expect(world.open({ preflightScratchDirectory: given })).rejects.toMatchObject({
@@ -397,6 +449,12 @@ describe('the directory of the checks', () => {
     expect(world.calls).toEqual([]);
   });
 });
+
+function linkTo(directory: string): string {
+  const link = `${scratch()}/link`;
+  symlinkSync(directory, link);
+  return link;
+}
 
 function dying(kind: 'auth') {
   return { name: 'dying', run: async () => failing(kind)() };

@@ -1,5 +1,6 @@
 /** The order of engine checks, and the records that are refused, over random plans and failures. */
 import fc from 'fast-check';
+import type { ExecutionTarget } from 'holdfast';
 import { describe, expect, it } from 'vitest';
 import { LaneBook } from '../../src/run/lane-book.ts';
 import type { TypedEvent } from '../../src/run/run-fold.ts';
@@ -208,6 +209,56 @@ describe('records of engine checks that are refused', () => {
     expect(record.fold.dispatches).toBe(1);
   });
 
+  it('lets a cancelled run undo what it did, whatever its checks say', () => {
+    const record = new PreflightRecord(planOf([laneShape()]));
+    make(record, 'well');
+    record.round = null;
+    make(record, 'rate-limit');
+    expect(record.fold.preflight.phase).toBe('paused');
+    record.write('graph:cancel-requested', { by: 'ada', reason: 'enough', at: AT });
+    record.write('graph:node-dispatched', { ...dispatched, decidedAt: record.events.length });
+    record.write('graph:node-failed', {
+      nodeId: dispatched.nodeId,
+      position: dispatched.position,
+      code: 'ABORTED',
+      message: 'The run was cancelled.',
+      retryable: true,
+      abandoned: true,
+      at: AT,
+    });
+    record.write('graph:run-finished', { outcome: 'cancelled' });
+    expect(record.fold.end?.outcome).toBe('cancelled');
+  });
+
+  it('expects a saved identity again, also behind a check that told none', () => {
+    const record = new PreflightRecord(planOf([{ ...laneShape(), unsupportedStatic: 'allow' }]));
+    make(record, 'well');
+    record.round = null;
+    make(record, 'unsupported');
+    record.round = null;
+    expect(record.next).toMatchObject({ kind: 'static', expected: { adapter: 'cli' } });
+  });
+
+  it('refuses a live check before the static ones, of another seat, and of an admitted run', () => {
+    const targets = [targetOf('cli', 'p', 'small'), targetOf('api', 'q', 'large')] as const;
+    const [first, second] = targets;
+    const record = new PreflightRecord(planOf([{ ...laneShape(), targets, live: 'required' }]));
+    const live = (target: ExecutionTarget) =>
+      record.start({ kind: 'live', laneId: 'lane-0', target, identity: null, resumedBy: null });
+    expect(() => live(first)).toThrow(/static checks come first/);
+    make(record, 'well');
+    expect(() => live(first)).toThrow(/static checks come first/);
+    make(record, 'well');
+    expect(() => live(second)).toThrow(/another seat has to answer/);
+    make(record, 'well');
+    expect(record.fold.preflight.phase).toBe('admitted');
+    // The seat that answered dies: nobody has to answer for it any more.
+    record.round = null;
+    make(record, 'missing-cli');
+    make(record, 'well');
+    expect(() => live(second)).toThrow(/admitted already/);
+  });
+
   it('refuses every preflight event in a run whose plan asks for no checks', () => {
     const checked = new PreflightRecord(planOf([laneShape()]));
     const step = checked.next;
@@ -249,6 +300,13 @@ function laneShape(): LaneShape {
     live: 'skip',
     unsupportedStatic: 'block',
   };
+}
+
+/** Makes the check that comes next. */
+function make(record: PreflightRecord, fate: Fate): void {
+  const { next } = record;
+  if (next.kind !== 'static' && next.kind !== 'live') throw new Error(`There is ${next.kind}.`);
+  record.probe(next, fate);
 }
 
 function pauseId(record: PreflightRecord): string {

@@ -214,6 +214,8 @@ describe('stopping during a check', () => {
       'preflight:paused',
       'graph:run-finished',
     ]);
+    const [end] = payloads(await world.events(), 'preflight:probe-finished').slice(-1);
+    expect(end?.['outcome']).toMatchObject({ kind: 'interrupted' });
     expect((await (await world.open()).view()).status).toBe('cancelled');
     await verifyRun(world.storage, { runId: RUN, graph: world.graph });
   });
@@ -225,6 +227,16 @@ describe('stopping during a check', () => {
     await executor.cancel({ by: 'ada', reason: 'enough' });
     expect(await executor.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
     expect(world.calls).toHaveLength(2);
+  });
+
+  test('a cancelled run ends, though a dead process has left a check open', async () => {
+    const { world, asked } = await hanging();
+    await asked;
+    const fresh = await world.open();
+    await fresh.cancel({ by: 'ada', reason: 'enough' });
+    expect(await fresh.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+    expect(await interruptRunPreflight(world.storage, RUN)).toBeNull();
+    expect((await world.types()).at(-1)).toBe('graph:run-finished');
   });
 
   test('a shutdown lets the check end and begins no other', async () => {

@@ -87,7 +87,6 @@ function startFault(
   if (seat === null) return `lane ${started.laneId} has no such target`;
   const lost = isAdmitted ? null : seats.lostLane;
   if (lost !== null) return `lane ${lost.id} has no target left`;
-  if (!seats.isUsable(seat)) return 'its target is proven dead or blocked';
   if (started.resumedBy !== resumedBy) return `the last resume is ${resumedBy ?? 'none'}`;
   return started.stage === 'static'
     ? staticFault(started, seat, seats)
@@ -165,9 +164,8 @@ function isOwed(event: PreflightEvent, owed: FollowUp): boolean {
       return isSame({ type: event.type, finishedEventId, reason }, owed);
     }
     case 'graph:model-unavailable': {
-      const { selected, reported, failure, source, ...rest } = event.payload;
-      const isWhole = Object.keys(rest).length === 0;
-      return isWhole && isSame({ type: event.type, selected, reported, failure, source }, owed);
+      const { selected, reported, failure, source } = event.payload;
+      return isSame({ type: event.type, selected, reported, failure, source }, owed);
     }
     case 'graph:run-finished': {
       const { outcome, code } = event.payload;
