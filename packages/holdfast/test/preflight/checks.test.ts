@@ -387,7 +387,7 @@ describe('what a check leaves behind', () => {
 });
 
 describe('what an engine tells of itself', () => {
-  test('what a call has told of its usage counts, though it then fails without a receipt', async () => {
+  test('what a call has told of its usage counts, though it fails without a receipt', async () => {
     const world = await worldOf(ONE);
     const usage = { kind: 'reported', inputTokens: 7, outputTokens: 1 } as const;
     const executor = await world.open({
