@@ -179,6 +179,7 @@ function requireSelection(at: Returned, requested: EngineSelectionRecord): void 
   const field = propertiesOf(at, 'the identity that was asked for (use engineSelection)');
   for (const name of SELECTION_NAMES) {
     const part = field(name);
+    if (isLeftOpen(name, requested) && typeof part.value === 'string') continue;
     if (part.value !== requested[name]) refuse(part, `what was asked for: ${requested[name]}`);
   }
   const capabilities = field('capabilities');
@@ -188,6 +189,11 @@ function requireSelection(at: Returned, requested: EngineSelectionRecord): void 
   found.forEach((item, index) => {
     if (item.value !== wanted[index]) refuse(item, what);
   });
+}
+
+/** A host that names no version and no executable asks for whichever the engine has. */
+function isLeftOpen(name: keyof EngineSelectionRecord, requested: EngineSelectionRecord): boolean {
+  return (name === 'adapterVersion' || name === 'executable') && requested[name] === null;
 }
 
 function isAbsent({ value }: Returned): boolean {

@@ -43,6 +43,20 @@ const revoked = Proxy.revocable({}, {});
 revoked.revoke();
 
 describe('an answer of an engine', () => {
+  it('may name a version and an executable that were left open, and no other part', () => {
+    const reported = { ...requested, adapterVersion: '2.1', executable: '/usr/bin/mock' };
+    expect(readAgentResult({ ...answer, requested: reported }, requested).requested).toBe(
+      requested,
+    );
+    expect(refusal({ ...answer, requested: { ...requested, provider: 'x' } })).toContain(
+      '/provider',
+    );
+    const fixed = { ...requested, adapterVersion: '2.0' };
+    expect(() => readAgentResult({ ...answer, requested: reported }, fixed)).toThrow(
+      '/adapterVersion',
+    );
+  });
+
   it('is copied and frozen, and its request is the record that was prepared', () => {
     const value = { list: [1] };
     const parts = [
