@@ -236,7 +236,7 @@ describe('a failed check that retires nothing', () => {
             run: async (...args) => {
               const result = await engine?.run(...args);
               if (result === undefined) throw new Error('There is no engine.');
-              return { ...result, requested: { ...result.requested, adapterVersion: '9' } };
+              return { ...result, requested: { ...result.requested, provider: 'elsewhere' } };
             },
           },
         },
