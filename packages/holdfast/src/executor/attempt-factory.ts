@@ -66,6 +66,14 @@ export class AttemptFactory {
     });
   }
 
+  /** Token budgets learn what the record says that their nodes have used. */
+  restoreBudgets(): void {
+    const { usage } = this.#loop.fold().engines;
+    for (const [nodeId, { engine }] of this.#settings.bindings) {
+      engine?.tokenBudget?.restore(this.#host.budgetKey(nodeId), usage.of(nodeId));
+    }
+  }
+
   /** Whether an attempt of this run can be a run of its own. */
   get hasChildren(): boolean {
     return this.#hasChildren;
