@@ -2,6 +2,7 @@
 
 // Node bindings
 export type { ActionDecision, NodeBinding, NodeBindings, StoredValue } from './attempt/binding.ts';
+export type { GraphEngineBinding } from './attempt/engine-work.ts';
 // Host bindings of a graph
 export type { GraphBindings } from './attempt/graph-bindings.ts';
 export type {
@@ -64,7 +65,6 @@ export {
   type TokenReserveOptions,
 } from './engine/token-budget.ts';
 export type { TokenTotals } from './engine/token-ledger.ts';
-export type { GraphEngineBinding } from './executor/engine-bindings.ts';
 export type { GraphExecutor, PreflightResume, Reconciliation } from './executor/executor.ts';
 export { createGraphExecutor, type GraphExecutorOptions } from './executor/graph-executor.ts';
 export type { EngineLine, LogLine } from './executor/options.ts';
@@ -251,6 +251,7 @@ export {
 } from './nodes/flow/define-flow.ts';
 export type { FlowFunctions } from './nodes/flow/flow-functions.ts';
 export { type FlowNodesOptions, flowNodes } from './nodes/flow/flow-nodes.ts';
+export { type GraphNodeOptions, graphNode } from './nodes/graph-node.ts';
 export type { AttemptBudgetPolicy, GraphNodeBinding, NodeDataContext } from './nodes/long-form.ts';
 export type { NodeRules } from './nodes/node-rules.ts';
 export type { ResultContract } from './nodes/result-contract.ts';

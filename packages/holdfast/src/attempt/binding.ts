@@ -1,11 +1,12 @@
 /** What a host binds to a node: the code, and the rules under which it runs. */
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
 import type { PauseRequest } from '../history/catalog.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { ArtifactReference } from '../store/artifact-store.ts';
 import { type NodeWorkspacePolicy, noWorkspace } from '../workspace/workspace-policy.ts';
-import type { EngineSeat, EngineWork } from './engine-work.ts';
+import type { EngineWork, GraphEngineBinding } from './engine-work.ts';
 import { type AttemptLimits, NO_LIMITS } from './limits.ts';
 import type { NodeContext } from './node-context.ts';
 import type { AttemptOutcome } from './outcome.ts';
@@ -46,7 +47,9 @@ export interface ChildRun {
   readonly nodes: NodeBindings;
   readonly input: JsonValue;
   /** The engines of its lanes; by default those of the run above it. */
-  readonly engines?: readonly EngineSeat[];
+  readonly engines?: readonly GraphEngineBinding[];
+  /** The plan it is stored with; by default the graph's own. */
+  readonly resolvedPlan?: ResolvedPlanSnapshot;
 }
 
 /** What stands in place of a value that has become an artifact of its run. */

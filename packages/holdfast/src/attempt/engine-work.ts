@@ -31,6 +31,17 @@ export interface EngineWork {
   readonly tokenBudget: TokenBudget | null;
 }
 
+/** Joins a target of the plan to the engine that stands behind it. */
+export interface GraphEngineBinding {
+  /** Exactly the plan's effective or fallback target. */
+  readonly target: ExecutionTarget;
+  readonly engine: Engine;
+  /** The full identity; by default what the target says. */
+  readonly selection?: EngineSelectionRecord;
+  /** Whether the engine keeps to `maxTokens`; false by default. */
+  readonly hardTokenLimitEnforceable?: boolean;
+}
+
 /** A target of the plan and the engine that stands behind it. */
 export interface EngineSeat {
   readonly target: ExecutionTarget;

@@ -6,6 +6,7 @@ import type { WaitEndings } from '../attempt/binding.ts';
 import type { HashText } from '../base/digest.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { StreamRef } from '../history/envelope.ts';
+import type { PositionRecord } from '../run/position-record.ts';
 import type { CancelPlan } from './cancel-plan.ts';
 import type { Drive } from './drive.ts';
 import type { ForeignPositions } from './foreign-positions.ts';
@@ -33,6 +34,7 @@ export interface AdvanceOptions {
   readonly endingsOf: (nodeId: string) => WaitEndings;
   readonly fits: (result: JsonValue) => boolean;
   readonly isRetrySafe: (nodeId: string) => boolean;
+  readonly childRunId: (record: PositionRecord) => string | null;
 }
 
 /** `end`: the run ends with this · `again`: the batch is full, the next turn goes on. */
@@ -131,7 +133,7 @@ function ended(decision: Decision, batch: TurnBatch, drive: Drive): Advanced | n
 }
 
 function startOptions(batch: TurnBatch, options: AdvanceOptions) {
-  const { stream, hash, isRetrySafe, limits } = options;
+  const { stream, hash, isRetrySafe, childRunId, limits } = options;
   const slots = freeSlots(batch, options);
-  return { stream, hash, isRetrySafe, slots, maxBatchBytes: limits.maxBatchBytes };
+  return { stream, hash, isRetrySafe, childRunId, slots, maxBatchBytes: limits.maxBatchBytes };
 }

@@ -20,6 +20,7 @@ import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
 import { writeDeadLane } from './record-engine.ts';
 import { maxResultBytes } from './result-limit.ts';
+import { childRunId } from './run-names.ts';
 import { SecretGuard } from './secret-guard.ts';
 import { AwaitedItem, type TurnItem } from './turn-item.ts';
 
@@ -77,6 +78,13 @@ export class AttemptFactory {
   /** Whether an attempt of this run can be a run of its own. */
   get hasChildren(): boolean {
     return this.#hasChildren;
+  }
+
+  /** The id of the run that stands for an attempt of this position, or null. */
+  childIdOf({ nodeId, position }: PositionRecord): string | null {
+    const { stream, hash } = this.#settings;
+    const hasChild = this.binding(nodeId).child !== null;
+    return hasChild ? childRunId(stream.streamId, position, hash) : null;
   }
 
   /** The run that stands for an attempt of this position, or null when node code does. */

@@ -105,7 +105,7 @@ export class ChildRuns {
     const { storage, clock } = this.#settings;
     if ((await storage.runIndex.get(runId)) === null) {
       try {
-        await startRelative(storage, { runId, graph: child.graph, input: child.input, clock });
+        await startRelative(storage, { runId, ...child, clock });
       } catch (error) {
         if (!isHoldfastError(error, 'SEQUENCE_CONFLICT')) throw unstored(runId, error);
       }

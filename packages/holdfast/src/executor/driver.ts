@@ -119,6 +119,7 @@ export class Driver {
       endingsOf: (nodeId) => this.#attempts.binding(nodeId).endings,
       fits: (result) => entry.fits(result),
       isRetrySafe: (nodeId) => this.#attempts.binding(nodeId).retrySafe,
+      childRunId: (record) => this.#attempts.childIdOf(record),
     };
   }
 

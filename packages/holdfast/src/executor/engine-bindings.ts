@@ -1,24 +1,12 @@
 /** The engines of an executor: one for each target that the stored plan may use. */
-import type { EngineSeat, LiveSeats } from '../attempt/engine-work.ts';
+import type { EngineSeat, GraphEngineBinding, LiveSeats } from '../attempt/engine-work.ts';
 import { canonicalText } from '../base/digest.ts';
-import { type EngineSelectionRecord, engineSelection } from '../base/engine-identity.ts';
-import type { Engine } from '../engine/engine.ts';
+import { engineSelection } from '../base/engine-identity.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { ResolvedExecutionLane, ResolvedPlan } from '../graph/plan.ts';
 import { isNamed, type LaneBook, targetsOf } from '../run/lane-book.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
-
-/** Joins a target of the plan to the engine that stands behind it. */
-export interface GraphEngineBinding {
-  /** Exactly the plan's effective or fallback target. */
-  readonly target: ExecutionTarget;
-  readonly engine: Engine;
-  /** The full identity; by default what the target says. */
-  readonly selection?: EngineSelectionRecord;
-  /** Whether the engine keeps to `maxTokens`; false by default. */
-  readonly hardTokenLimitEnforceable?: boolean;
-}
 
 export class EngineSeats {
   static readonly none: EngineSeats = new EngineSeats([]);

@@ -1,5 +1,6 @@
 /** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
 import type { NodeBinding } from '../attempt/binding.ts';
+import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { Clock, Ids } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -14,7 +15,7 @@ import { createSystemIds } from '../store/system-ids.ts';
 import { requireScratch } from '../workspace/scratch-directory.ts';
 import { endingChildren } from './child-runs.ts';
 import { Driver } from './driver.ts';
-import { EngineSeats, type GraphEngineBinding } from './engine-bindings.ts';
+import { EngineSeats } from './engine-bindings.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import { checkedOptions } from './option-check.ts';
 import type { EngineLine, ExecutorSettings, LogLine } from './options.ts';

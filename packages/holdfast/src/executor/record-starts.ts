@@ -12,6 +12,8 @@ export interface StartOptions {
   readonly slots: number;
   readonly maxBatchBytes: number;
   readonly isRetrySafe: (nodeId: string) => boolean;
+  /** The run that stands for an attempt of this position, where one does. */
+  readonly childRunId: (record: PositionRecord) => string | null;
 }
 
 /** Returns true when the batch was full before the slots were. */
@@ -29,9 +31,11 @@ export function writeStarts(batch: TurnBatch, options: StartOptions): boolean {
 }
 
 function writeStart(batch: TurnBatch, record: PositionRecord, options: StartOptions): void {
+  const childRunId = options.childRunId(record);
   batch.write('graph:node-attempt-started', {
     identity: attemptIdentity(options.stream, record, options.hash),
     retrySafe: options.isRetrySafe(record.nodeId),
+    ...(childRunId === null ? {} : { childRunId }),
   });
   batch.launches.push({ position: record.position, policyAnswered: false });
 }

@@ -30,12 +30,15 @@ export async function startRun(storage: RunStorage, options: StartRunOptions): P
 }
 
 /** `startRun` for any run: a child run or a successor has an id of its own kind. */
-export async function startRelative(storage: RunStorage, options: StartRunOptions): Promise<void> {
-  const { runId, graph, input, clock } = options;
+export async function startRelative(
+  storage: RunStorage,
+  options: StartRunOptions & { readonly resolvedPlan?: ResolvedPlanSnapshot },
+): Promise<void> {
+  const { runId, graph, input, clock, resolvedPlan = localPlan(graph) } = options;
   await storeRunDefinition(storage, {
     runId,
     graphDefinition: graph.definition,
-    resolvedPlan: localPlan(graph),
+    resolvedPlan,
     resolvedInputs: input,
     ...(clock === undefined ? {} : { clock }),
   });

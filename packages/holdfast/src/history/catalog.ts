@@ -80,6 +80,8 @@ export interface EventPayloads extends PreflightPayloads {
   'graph:node-attempt-started': {
     readonly identity: AttemptIdentity;
     readonly retrySafe: boolean;
+    /** The run that stands for the attempt, where one does. */
+    readonly childRunId?: string;
   };
   'graph:node-step-started': {
     readonly position: string;
@@ -212,10 +214,13 @@ export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
   ),
   'graph:node-attempt-started': entry(
     false,
-    exact({
-      identity: exact({ namespace: text, streamId: text, ...occurrence, attemptId: digest }),
-      retrySafe: boolean,
-    }),
+    exact(
+      {
+        identity: exact({ namespace: text, streamId: text, ...occurrence, attemptId: digest }),
+        retrySafe: boolean,
+      },
+      { childRunId: text },
+    ),
   ),
   'graph:node-step-started': entry(
     false,

@@ -40,6 +40,8 @@ export interface OccurrenceView {
   /** How often its code was started: 1, and one more for each crash retry or resume. */
   readonly starts: number;
   readonly retrySafe: boolean | null;
+  /** The run that stands for the occurrence; null when node code does. */
+  readonly childRunId: string | null;
   readonly result: JsonValue;
   readonly code: string | null;
   readonly message: string | null;
@@ -209,6 +211,7 @@ function dispatched(payload: EventPayloads['graph:node-dispatched']): Occurrence
     durationMs: null,
     starts: 0,
     retrySafe: null,
+    childRunId: null,
     result: null,
     code: null,
     message: null,
@@ -225,8 +228,9 @@ function changedBy(
   const starts = before.starts + 1;
   switch (event.type) {
     case 'graph:node-attempt-started': {
-      const { retrySafe } = event.payload;
-      return { status: 'running', startedAt: envelope.timestamp, starts, retrySafe };
+      const { retrySafe, childRunId = null } = event.payload;
+      const startedAt = envelope.timestamp;
+      return { status: 'running', startedAt, starts, retrySafe, childRunId };
     }
     case 'graph:node-resumed':
       return { status: 'running', pause: null, starts };

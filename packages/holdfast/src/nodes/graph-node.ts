@@ -1,0 +1,60 @@
+/** A node whose work is a run of its own, of any graph. */
+import {
+  type ChildRun,
+  type NodeBinding,
+  type NodeBindings,
+  nodeBinding,
+} from '../attempt/binding.ts';
+import type { GraphEngineBinding } from '../attempt/engine-work.ts';
+import type { NodeContext } from '../attempt/node-context.ts';
+import { assert } from '../base/assert.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { AnyCompiledGraph } from '../graph/graph-type.ts';
+import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
+import { refuseOption } from './node-option.ts';
+
+/** Which graph stands for the node, and with what it runs. */
+export interface GraphNodeOptions<Input = JsonValue> {
+  readonly graph: AnyCompiledGraph;
+  readonly nodes: NodeBindings;
+  /** The engines of its lanes; by default those of the run above that its plan may use. */
+  readonly engines?: readonly GraphEngineBinding[];
+  /** The plan it is stored with; by default `localPlan(graph)`. */
+  readonly resolvedPlan?: ResolvedPlanSnapshot;
+  /** What the child run is started with; by default the input of the dispatch. */
+  readonly input?: (input: Input, context: NodeContext) => JsonValue;
+  /** What the node's result is; by default the child's output. */
+  readonly result?: (output: JsonValue) => unknown;
+}
+
+/**
+ * Binds a graph to a node: the attempt is a run of its own, stored beside its parent, whose record
+ * names it. It goes on when its parent is resumed, is cancelled with it, and its pauses are listed
+ * and answered through it. What it fails with, the node fails with. Each run counts its own
+ * dispatches; a token budget that bindings of both share counts for both. Seed 000.
+ *
+ * Throws `INVALID_OPTION`.
+ *
+ * @example const nodes = { review: graphNode({ graph: review, nodes: { read: dataNode(read) } }) }
+ */
+export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): NodeBinding {
+  const { graph, nodes, engines, resolvedPlan, input, result } = options;
+  if (typeof graph?.open !== 'function') refuseOption('graph', 'a compiled graph', graph);
+  if (typeof nodes !== 'object' || nodes === null) refuseOption('nodes', 'bindings by id', nodes);
+  const child: Omit<ChildRun, 'input'> = {
+    graph,
+    nodes,
+    ...(engines === undefined ? {} : { engines }),
+    ...(resolvedPlan === undefined ? {} : { resolvedPlan }),
+  };
+  return nodeBinding({
+    // The child has a record of its own: going on with it repeats nothing.
+    retrySafe: true,
+    run: () => assert(false, 'a graph node has no function'),
+    child: (given, context) => ({
+      ...child,
+      input: input === undefined ? given : input(given as Input, context),
+    }),
+    childResult: (output) => (result === undefined ? output : result(output)),
+  });
+}
