@@ -1,9 +1,9 @@
 /**
  * A graph type outside the library: a writer and a critic take turns.
  *
- * The writer is a data-only node, bound to a function. The critic runs on a lane, bound to a prompt:
- * which engine answers is the plan's affair. Each dispatch carries a summary of its position, so
- * that every turn has a prompt of its own.
+ * The writer is a data-only node, bound to a function. The critic runs on a lane, bound to a
+ * prompt: which engine answers is the plan's affair. Each dispatch carries a summary of its
+ * position, so that every turn has a prompt of its own.
  */
 import type {
   ExecutionTarget,

@@ -8,7 +8,7 @@
  *
  * Kill it at any point and give the same command again: it goes on. A killed critic is asked again,
  * since its binding permits a crash retry. A killed writer may or may not have written: the run
- * waits until `--reconcile` says so (`retry`, or `completed --result TEXT`), and the exit code is 3.
+ * waits until `--reconcile` says so (`retry`, or `completed --result TEXT`); the exit code is 3.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -337,7 +337,7 @@ function abortedOutcome(record: PositionRecord, message: string): AttemptOutcome
   return failed('ABORTED', message, record.started?.retrySafe ?? true);
 }
 
-/** A large result that the store did not take: too large for it too, or refused for another reason. */
+/** A large result that the store did not take: too large for it too, or refused otherwise. */
 function unstored({ nodeId }: PositionRecord, error: unknown): AttemptOutcome {
   const { code, retryable } = failureOf(error);
   const text = `The result of ${nodeId} could not be stored: ${errorText(error)}`;

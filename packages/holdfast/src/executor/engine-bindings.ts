@@ -24,7 +24,7 @@ export class EngineSeats {
     this.#seats = seats;
   }
 
-  /** Throws `MISSING_ENGINE_BINDING` unless the bindings are exactly those of the plan's targets. */
+  /** Throws `MISSING_ENGINE_BINDING` unless exactly the targets of the plan are bound. */
   requireExactly(lanes: LaneBook): void {
     const planned = new Set(lanes.lanes().flatMap((lane) => targetsOf(lane).map(keyOf)));
     for (const key of planned) {

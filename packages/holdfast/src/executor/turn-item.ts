@@ -64,7 +64,7 @@ export const nudge: TurnItem = Object.freeze({
   refused: () => {},
 });
 
-/** An item whose caller waits for a promise; what the graph cannot fold is refused to the caller. */
+/** An item whose caller waits for a promise; what the graph cannot fold is refused to it. */
 export class AwaitedItem implements TurnItem {
   readonly bytes: number;
   readonly done: Promise<void>;

@@ -41,7 +41,7 @@ const DEFAULT_TIMEOUT_MS = 10 * 60 * 1_000;
  * Throws `INVALID_OPTION`.
  *
  * @example
- * const nodes = { critic: engineNode<{ draft: string }>({ prompt: ({ draft }) => `Judge ${draft}` }) }
+ * const critic = engineNode<{ draft: string }>({ prompt: ({ draft }) => `Judge ${draft}` });
  */
 export function engineNode<Input = JsonValue>(options: EngineNodeOptions<Input>): NodeBinding {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, resultContract } = options;

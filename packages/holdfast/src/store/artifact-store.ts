@@ -70,6 +70,6 @@ export interface ArtifactStore {
    * for what is no reference.
    */
   read(scope: ArtifactScope, reference: ArtifactReference): Promise<Uint8Array>;
-  /** Deletes the artifacts and receipts of one run; its events stay, and later reads are refused. */
+  /** Deletes the artifacts and receipts of one run; its events stay, later reads are refused. */
   deleteRun(scope: ArtifactScope): Promise<void>;
 }

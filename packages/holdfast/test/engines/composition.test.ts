@@ -26,43 +26,49 @@ const one = { nodes: { a: null }, decide: inOrder(['a', 'a/1']) };
 const single = scripted(one);
 const memory = () => createMemoryRunStorage({ namespace: 'test' });
 
-test('000-46: a data-only node calls another executor and returns the result of the child', async () => {
-  const storage = memory();
-  const child = async (_input: JsonValue, { signal }: NodeContext) => {
-    await startRun(storage, { runId: 'child', graph: single, input: {} });
-    const nodes = { a: dataNode(() => 'from the child') };
-    return (await createGraphExecutor({ runId: 'child', graph: single, storage, nodes })).run(
-      signal,
-    );
-  };
-  const world = await scriptWorld(one, { storage, nodes: { a: dataNode(child) } });
-  expect(await (await world.open()).run()).toEqual({
-    kind: 'complete',
-    output: [{ kind: 'complete', output: ['from the child'] }],
-  });
-});
+test(
+  '000-46: a data-only node calls another executor and returns the ' + 'result of the child',
+  async () => {
+    const storage = memory();
+    const child = async (_input: JsonValue, { signal }: NodeContext) => {
+      await startRun(storage, { runId: 'child', graph: single, input: {} });
+      const nodes = { a: dataNode(() => 'from the child') };
+      return (await createGraphExecutor({ runId: 'child', graph: single, storage, nodes })).run(
+        signal,
+      );
+    };
+    const world = await scriptWorld(one, { storage, nodes: { a: dataNode(child) } });
+    expect(await (await world.open()).run()).toEqual({
+      kind: 'complete',
+      output: [{ kind: 'complete', output: ['from the child'] }],
+    });
+  },
+);
 
-test('the parent names the run of a graph node when it starts, and returns its output', async () => {
-  const world = await scriptWorld(one, {
-    nodes: {
-      a: graphNode({
-        graph: single,
-        nodes: { a: dataNode((_input, { runInput }) => runInput) },
-        input: () => ({ topic: 'inner' }),
-        result: (output) => ({ inner: output }),
-      }),
-    },
-  });
-  const executor = await world.open();
-  expect(await executor.run()).toEqual({
-    kind: 'complete',
-    output: [{ inner: [{ topic: 'inner' }] }],
-  });
-  const { occurrences } = await executor.view();
-  const childRunId = occurrences[0]?.childRunId ?? '';
-  expect(await world.payload('node-attempt-started')).toMatchObject({ childRunId });
-  expect(await world.storage.runIndex.get(childRunId)).toMatchObject({ status: 'complete' });
-});
+test(
+  'the parent names the run of a graph node when it starts, and returns ' + 'its output',
+  async () => {
+    const world = await scriptWorld(one, {
+      nodes: {
+        a: graphNode({
+          graph: single,
+          nodes: { a: dataNode((_input, { runInput }) => runInput) },
+          input: () => ({ topic: 'inner' }),
+          result: (output) => ({ inner: output }),
+        }),
+      },
+    });
+    const executor = await world.open();
+    expect(await executor.run()).toEqual({
+      kind: 'complete',
+      output: [{ inner: [{ topic: 'inner' }] }],
+    });
+    const { occurrences } = await executor.view();
+    const childRunId = occurrences[0]?.childRunId ?? '';
+    expect(await world.payload('node-attempt-started')).toMatchObject({ childRunId });
+    expect(await world.storage.runIndex.get(childRunId)).toMatchObject({ status: 'complete' });
+  },
+);
 
 test('what a child fails with, its node fails with', async () => {
   const failing = scripted({
@@ -95,37 +101,40 @@ test('a child that waits is listed, answered and resumed through its parent', as
   expect(await next.run()).toMatchObject({ kind: 'complete' });
 });
 
-test('a child goes on in the next process when its parent is resumed; nothing runs twice', async () => {
-  const two = scripted({
-    nodes: { a: null, b: null },
-    decide: inOrder(['a', 'a/1'], ['b', 'b/1']),
-  });
-  const ran: string[] = [];
-  const hangs = gate();
-  const nodes = () => ({
-    a: graphNode({
-      graph: two,
-      nodes: {
-        a: dataNode(() => ran.push('a')),
-        b: dataNode(
-          () => {
-            ran.push('b');
-            hangs.open();
-            return ran.length > 2 ? 'done' : new Promise(() => {});
-          },
-          { retrySafe: true },
-        ),
-      },
-    }),
-  });
-  const world = await scriptWorld(one, { nodes: nodes() });
-  void (await world.open()).run().catch(() => {});
-  await hangs.opened;
-  const next = await world.open({ nodes: nodes() });
-  expect(await next.run()).toEqual({ kind: 'waiting', positions: ['a/1'] });
-  expect(await next.resume('a/1')).toMatchObject({ kind: 'complete', output: [[1, 'done']] });
-  expect(ran).toEqual(['a', 'b', 'b']);
-});
+test(
+  'a child goes on in the next process when its parent is resumed; ' + 'nothing runs twice',
+  async () => {
+    const two = scripted({
+      nodes: { a: null, b: null },
+      decide: inOrder(['a', 'a/1'], ['b', 'b/1']),
+    });
+    const ran: string[] = [];
+    const hangs = gate();
+    const nodes = () => ({
+      a: graphNode({
+        graph: two,
+        nodes: {
+          a: dataNode(() => ran.push('a')),
+          b: dataNode(
+            () => {
+              ran.push('b');
+              hangs.open();
+              return ran.length > 2 ? 'done' : new Promise(() => {});
+            },
+            { retrySafe: true },
+          ),
+        },
+      }),
+    });
+    const world = await scriptWorld(one, { nodes: nodes() });
+    void (await world.open()).run().catch(() => {});
+    await hangs.opened;
+    const next = await world.open({ nodes: nodes() });
+    expect(await next.run()).toEqual({ kind: 'waiting', positions: ['a/1'] });
+    expect(await next.resume('a/1')).toMatchObject({ kind: 'complete', output: [[1, 'done']] });
+    expect(ran).toEqual(['a', 'b', 'b']);
+  },
+);
 
 /** Graph nodes inside graph nodes, `depth` of them, around `leaf`. */
 function nested(depth: number, leaf: NodeBinding): NodeBinding {

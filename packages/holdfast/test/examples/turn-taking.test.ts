@@ -60,25 +60,28 @@ test('000-51: the command reports six dispatches, one primary call, three fallba
   expect(stdout.trim()).toBe(REPORT);
 });
 
-test('000-47 000-48 000-49: turns alternate on a stored run; the primary dies once, in the first', async () => {
-  const directory = newDirectory();
-  expect(work(directory).said).toBe(REPORT);
-  const all = await events(directory);
-  const dispatched = all.filter(({ type }) => type === 'graph:node-dispatched');
-  expect(dispatched.map(({ payload }) => payload['nodeId'])).toEqual([
-    ...['writer', 'critic', 'writer', 'critic', 'writer', 'critic'],
-  ]);
-  const dead = all.filter(({ type }) => type === 'graph:model-unavailable');
-  expect(dead.map(({ payload }) => payload['position'])).toEqual(['turn/1/critic']);
-  const critics = all.filter(
-    ({ type, payload }) => type === 'graph:node-completed' && payload['nodeId'] === 'critic',
-  );
-  expect(critics.map(({ payload }) => payload['result'])).toEqual([
-    expect.stringContaining('[critic, round 1 of 3]'),
-    expect.stringContaining('[critic, round 2 of 3]'),
-    expect.stringContaining('[critic, round 3 of 3]'),
-  ]);
-});
+test(
+  '000-47 000-48 000-49: turns alternate on a stored run; the primary ' + 'dies once, in the first',
+  async () => {
+    const directory = newDirectory();
+    expect(work(directory).said).toBe(REPORT);
+    const all = await events(directory);
+    const dispatched = all.filter(({ type }) => type === 'graph:node-dispatched');
+    expect(dispatched.map(({ payload }) => payload['nodeId'])).toEqual([
+      ...['writer', 'critic', 'writer', 'critic', 'writer', 'critic'],
+    ]);
+    const dead = all.filter(({ type }) => type === 'graph:model-unavailable');
+    expect(dead.map(({ payload }) => payload['position'])).toEqual(['turn/1/critic']);
+    const critics = all.filter(
+      ({ type, payload }) => type === 'graph:node-completed' && payload['nodeId'] === 'critic',
+    );
+    expect(critics.map(({ payload }) => payload['result'])).toEqual([
+      expect.stringContaining('[critic, round 1 of 3]'),
+      expect.stringContaining('[critic, round 2 of 3]'),
+      expect.stringContaining('[critic, round 3 of 3]'),
+    ]);
+  },
+);
 
 describe('killed', () => {
   test.each([1, 2, 3])(
