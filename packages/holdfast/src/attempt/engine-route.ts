@@ -75,7 +75,7 @@ export class EngineRoute {
     const tried: string[] = [];
     for (let seat = this.#nextSeat(); seat !== null; seat = this.#nextSeat()) {
       const end = await this.#call(seat, prompt);
-      if (end.kind === 'answered') return this.#result(end.result);
+      if (end.kind === 'answered') return await this.#result(end.result);
       if (!LANE_DEAD_FAILURES.has(end.failure)) throw this.#failure(seat, end);
       tried.push(`${seat.target.adapter}/${seat.target.model}: ${errorText(end.error)}`);
       await this.#recordDead();
@@ -217,7 +217,7 @@ export class EngineRoute {
     if (signal.aborted) throw signal.reason;
   }
 
-  #result(result: AgentResult): unknown {
+  async #result(result: AgentResult): Promise<unknown> {
     const { work, binding, record } = this.#options;
     const { outputBytes } = binding.limits;
     const bytes = partsBytes(result);
@@ -229,8 +229,17 @@ export class EngineRoute {
       );
     }
     const final = finalPart(result);
-    if (work.parseResult !== null) return work.parseResult(final, result.parts);
-    return final.kind === 'structured' ? final.value : final.text;
+    if (work.parseResult === null) return final.kind === 'structured' ? final.value : final.text;
+    try {
+      return await work.parseResult(final, result.parts);
+    } catch (error) {
+      throw new HoldfastError(
+        'RESULT_INVALID',
+        `parseResult made no result of the answer for ${record.nodeId}: ${errorText(error)}`,
+        { nodeId: record.nodeId },
+        error,
+      );
+    }
   }
 
   #failure({ engine }: EngineSeat, end: Extract<CallEnd, { kind: 'failed' }>): HoldfastError {
