@@ -1,7 +1,7 @@
 /** The engines of an executor: one for each target that the stored plan may use. */
 import type { EngineSeat, GraphEngineBinding, LiveSeats } from '../attempt/engine-work.ts';
 import { canonicalText } from '../base/digest.ts';
-import { engineSelection } from '../base/engine-identity.ts';
+import { type EngineSelectionRecord, engineSelection } from '../base/engine-identity.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { ResolvedExecutionLane, ResolvedPlan } from '../graph/plan.ts';
 import { isNamed, type LaneBook, targetsOf } from '../run/lane-book.ts';
@@ -14,6 +14,7 @@ export class EngineSeats {
 
   /** Throws `MISSING_ENGINE_BINDING` for a binding that is malformed or given twice. */
   constructor(bindings: readonly GraphEngineBinding[]) {
+    if (!Array.isArray(bindings)) refuse('engines must be a list of bindings');
     const seats = new Map<string, EngineSeat>();
     bindings.forEach((binding, place) => {
       const seat = seatOf(binding, place);
@@ -59,22 +60,37 @@ export class EngineSeats {
   }
 }
 
+const TARGET_TEXTS = ['adapter', 'provider', 'modelFamily', 'model'] as const;
+
+/** Bindings come from the host, perhaps in plain JavaScript: nothing of them is taken on trust. */
 function seatOf(binding: GraphEngineBinding, place: number): EngineSeat {
-  const { target, engine, hardTokenLimitEnforceable = false } = binding;
+  const { target, engine, selection: given, hardTokenLimitEnforceable = false } = binding ?? {};
   if (typeof engine?.run !== 'function') refuse(`engines[${place}].engine has no run function`);
-  if (typeof target?.adapter !== 'string' || !Array.isArray(target.tools)) {
-    refuse(`engines[${place}].target is no execution target`);
-  }
+  const isTarget =
+    TARGET_TEXTS.every((name) => typeof target?.[name] === 'string') && isTexts(target?.tools);
+  if (!isTarget) refuse(`engines[${place}].target is no execution target`);
   if (typeof hardTokenLimitEnforceable !== 'boolean') {
     refuse(`engines[${place}].hardTokenLimitEnforceable must be true or false`);
   }
-  const selection = binding.selection ?? engineSelection({ ...target, capabilities: target.tools });
-  const isSame =
+  const selection =
+    given === undefined ? engineSelection({ ...target, capabilities: target.tools }) : given;
+  if (!isSelectionOf(target, selection)) {
+    refuse(`engines[${place}].selection is not one of target ${keyOf(target)}`);
+  }
+  return Object.freeze({ target, selection, engine, hardTokenLimitEnforceable });
+}
+
+function isSelectionOf(target: ExecutionTarget, selection: EngineSelectionRecord): boolean {
+  return (
+    isTexts(selection?.capabilities) &&
     isNamed(target, selection) &&
     selection.model === target.model &&
-    canonicalText([...selection.capabilities]) === canonicalText([...target.tools]);
-  if (!isSame) refuse(`engines[${place}].selection is not one of target ${keyOf(target)}`);
-  return Object.freeze({ target, selection, engine, hardTokenLimitEnforceable });
+    canonicalText([...selection.capabilities]) === canonicalText([...target.tools])
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 function keyOf(target: ExecutionTarget): string {

@@ -1,10 +1,11 @@
 /** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
-import type { NodeBinding } from '../attempt/binding.ts';
+import type { ChildRun, NodeBinding } from '../attempt/binding.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { Clock, Ids } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { Memory } from '../memory/memory.ts';
-import { type GraphNodeBinding, isLongForm, shortForm } from '../nodes/long-form.ts';
+import { boundNodes } from '../nodes/bound-nodes.ts';
+import type { GraphNodeBinding } from '../nodes/long-form.ts';
 import { LaneBook } from '../run/lane-book.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { hashText } from '../store/host-hash.ts';
@@ -102,7 +103,7 @@ export async function assembleExecutor(
     stream: streamOf(storage, runId),
     graph,
     storage,
-    bindings: boundNodes(graph, options.nodes, lanes),
+    bindings: fittingNodes(graph, options.nodes, lanes),
     lanes,
     engines,
     preflightScratchDirectory: hasChecks ? await requireScratch(scratch) : null,
@@ -118,7 +119,7 @@ export async function assembleExecutor(
     onEngineEvent: options.onEngineEvent ?? (() => {}),
     childExecutor: (childId, child) => {
       const { graph: childGraph, nodes } = child;
-      const own = child.engines ?? inherited(engines, childGraph);
+      const own = child.engines ?? inherited(engines, child);
       const childOptions = { ...options, runId: childId, graph: childGraph, nodes, engines: own };
       // The parent's token fences its child's stream too: who lost the parent lost the child.
       return assembleExecutor(childOptions, tuning);
@@ -160,34 +161,25 @@ function refuseOtherGraph(runId: string, graph: AnyCompiledGraph, stored: RunDef
   }
 }
 
-function boundNodes(
+/** The bindings of the graph's nodes, engine-backed exactly where the plan has a lane. */
+function fittingNodes(
   graph: AnyCompiledGraph,
   nodes: GraphExecutorOptions['nodes'],
   lanes: LaneBook,
 ): ReadonlyMap<string, NodeBinding> {
-  const bound = new Map<string, NodeBinding>();
-  const missing: string[] = [];
-  for (const { id } of graph.definition.value.nodes) {
-    const given = Object.hasOwn(nodes, id) ? nodes[id] : undefined;
-    if (given === undefined) missing.push(id);
-    else bound.set(id, fittingLane(id, isLongForm(given) ? shortForm(id, given) : given, lanes));
-  }
-  if (missing.length > 0) {
-    const some = missing.slice(0, 5).join(', ');
-    throw new GraphExecutionError(
-      'MISSING_NODE_BINDING',
-      `${missing.length === 1 ? 'Node' : 'Nodes'} ${some} of graph ` +
-        `${graph.definition.value.id} ${missing.length === 1 ? 'has' : 'have'} no binding.`,
-      { nodes: missing },
-    );
-  }
-  return bound;
+  const bound = boundNodes(graph, nodes);
+  return new Map(
+    Object.entries(bound).map(([id, binding]) => [id, fittingLane(id, binding, lanes)]),
+  );
 }
 
 /** A child run is given those engines of its parent that its own lanes may use. */
-function inherited(engines: EngineSeats, graph: AnyCompiledGraph): readonly GraphEngineBinding[] {
+function inherited(
+  engines: EngineSeats,
+  { graph, resolvedPlan }: ChildRun,
+): readonly GraphEngineBinding[] {
   if (graph.describe().executionLanes.length === 0) return [];
-  return engines.bindingsFor(localPlan(graph).plan);
+  return engines.bindingsFor((resolvedPlan ?? localPlan(graph)).plan);
 }
 
 /** A node with a lane is engine-backed, and no other is. */

@@ -2,7 +2,7 @@
 import { type NodeBinding, nodeBinding } from '../attempt/binding.ts';
 import type { NodeFunction } from '../attempt/node-context.ts';
 import type { JsonValue } from '../base/json.ts';
-import { refuseOption } from './node-option.ts';
+import { refuseOption, requireObject } from './node-option.ts';
 import { checkedRules, type NodeRules } from './node-rules.ts';
 import { contractOf, type ResultContract } from './result-contract.ts';
 
@@ -25,6 +25,7 @@ export function dataNode<Input = JsonValue>(
   options: DataNodeOptions<Input> = {},
 ): NodeBinding {
   if (typeof run !== 'function') refuseOption('the node', 'a function', run);
+  requireObject('options', options);
   const { resultContract } = options;
   return nodeBinding({
     ...checkedRules(options),

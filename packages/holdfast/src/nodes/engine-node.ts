@@ -6,7 +6,13 @@ import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AgentPart } from '../engine/engine.ts';
 import type { TokenBudget } from '../engine/token-budget.ts';
-import { refuseOption, requireSize } from './node-option.ts';
+import {
+  refuseOption,
+  requireFunction,
+  requireObject,
+  requireSize,
+  requireTexts,
+} from './node-option.ts';
 import { checkedRules, type NodeRules } from './node-rules.ts';
 import { contractOf, type ResultContract } from './result-contract.ts';
 
@@ -44,6 +50,7 @@ const DEFAULT_TIMEOUT_MS = 10 * 60 * 1_000;
  * const critic = engineNode<{ draft: string }>({ prompt: ({ draft }) => `Judge ${draft}` });
  */
 export function engineNode<Input = JsonValue>(options: EngineNodeOptions<Input>): NodeBinding {
+  requireObject('options', options);
   const { timeoutMs = DEFAULT_TIMEOUT_MS, resultContract } = options;
   if (typeof options.prompt !== 'function') refuseOption('prompt', 'a function', options.prompt);
   return nodeBinding({
@@ -57,15 +64,15 @@ export function engineNode<Input = JsonValue>(options: EngineNodeOptions<Input>)
 function workOf<Input>(options: EngineNodeOptions<Input>): EngineWork {
   const { prompt, system, permissions = [], scratchDirectory, parseResult, memoryBytes } = options;
   const { callTokens, tokenBudget, resultContract } = options;
+  requireText('system', system);
   requireTexts('permissions', permissions);
+  requireText('scratchDirectory', scratchDirectory);
   if (memoryBytes !== undefined) requireSize('memoryBytes', memoryBytes, 1);
   if (callTokens !== undefined) requireCallTokens(callTokens);
-  if (tokenBudget !== undefined && typeof tokenBudget.reserve !== 'function') {
+  if (tokenBudget !== undefined && typeof tokenBudget?.reserve !== 'function') {
     refuseOption('tokenBudget', 'made by createTokenBudget', tokenBudget);
   }
-  if (parseResult !== undefined && typeof parseResult !== 'function') {
-    refuseOption('parseResult', 'a function', parseResult);
-  }
+  requireFunction('parseResult', parseResult);
   return {
     prompt: (input, context) => prompt(input as Input, context),
     system: system ?? null,
@@ -79,14 +86,15 @@ function workOf<Input>(options: EngineNodeOptions<Input>): EngineWork {
   };
 }
 
-function requireCallTokens({ mode, tokens }: CallTokens): void {
+function requireCallTokens(given: CallTokens): void {
+  requireObject('callTokens', given);
+  const { mode, tokens } = given;
   if (mode !== 'hard' && mode !== 'observed') {
     refuseOption('callTokens.mode', "'hard' or 'observed'", mode);
   }
   requireSize('callTokens.tokens', tokens, 1);
 }
 
-function requireTexts(name: string, texts: readonly string[]): void {
-  const isList = Array.isArray(texts) && texts.every((text) => typeof text === 'string');
-  if (!isList) refuseOption(name, 'a list of texts', texts);
+function requireText(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'string') refuseOption(name, 'text', value);
 }

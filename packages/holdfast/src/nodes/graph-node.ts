@@ -1,22 +1,19 @@
 /** A node whose work is a run of its own, of any graph. */
-import {
-  type ChildRun,
-  type NodeBinding,
-  type NodeBindings,
-  nodeBinding,
-} from '../attempt/binding.ts';
+import { type ChildRun, type NodeBinding, nodeBinding } from '../attempt/binding.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { NodeContext } from '../attempt/node-context.ts';
 import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
-import { refuseOption } from './node-option.ts';
+import { boundNodes } from './bound-nodes.ts';
+import type { GraphNodeBinding } from './long-form.ts';
+import { refuseOption, requireFunction, requireObject } from './node-option.ts';
 
 /** Which graph stands for the node, and with what it runs. */
 export interface GraphNodeOptions<Input = JsonValue> {
   readonly graph: AnyCompiledGraph;
-  readonly nodes: NodeBindings;
+  readonly nodes: Readonly<Record<string, NodeBinding | GraphNodeBinding>>;
   /** The engines of its lanes; by default those of the run above that its plan may use. */
   readonly engines?: readonly GraphEngineBinding[];
   /** The plan it is stored with; by default `localPlan(graph)`. */
@@ -33,17 +30,20 @@ export interface GraphNodeOptions<Input = JsonValue> {
  * and answered through it. What it fails with, the node fails with. Each run counts its own
  * dispatches; a token budget that bindings of both share counts for both. Seed 000.
  *
- * Throws `INVALID_OPTION`.
+ * Throws `INVALID_OPTION`, `MISSING_NODE_BINDING`.
  *
  * @example const nodes = { review: graphNode({ graph: review, nodes: { read: dataNode(read) } }) }
  */
 export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): NodeBinding {
-  const { graph, nodes, engines, resolvedPlan, input, result } = options;
+  requireObject('options', options);
+  const { graph, engines, resolvedPlan, input, result } = options;
   if (typeof graph?.open !== 'function') refuseOption('graph', 'a compiled graph', graph);
-  if (typeof nodes !== 'object' || nodes === null) refuseOption('nodes', 'bindings by id', nodes);
+  if (engines !== undefined && !Array.isArray(engines)) refuseOption('engines', 'a list', engines);
+  requireFunction('input', input);
+  requireFunction('result', result);
   const child: Omit<ChildRun, 'input'> = {
     graph,
-    nodes,
+    nodes: boundNodes(graph, options.nodes),
     ...(engines === undefined ? {} : { engines }),
     ...(resolvedPlan === undefined ? {} : { resolvedPlan }),
   };

@@ -4,14 +4,21 @@
  */
 import type { ActionDecision, NodeBinding } from '../attempt/binding.ts';
 import type { CallTokens } from '../attempt/engine-work.ts';
-import { HoldfastError } from '../base/errors.ts';
+import { HoldfastError, isHoldfastError } from '../base/errors.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AgentPart } from '../engine/engine.ts';
 import type { TokenBudget } from '../engine/token-budget.ts';
 import type { Memory } from '../memory/memory.ts';
-import type { NodeWorkspacePolicy } from '../workspace/workspace-policy.ts';
+import { checkWorkspacePolicy, type NodeWorkspacePolicy } from '../workspace/workspace-policy.ts';
 import { dataNode } from './data-node.ts';
 import { engineNode } from './engine-node.ts';
+import {
+  refuseOption,
+  requireFunction,
+  requireObject,
+  requireSize,
+  requireTexts,
+} from './node-option.ts';
 import type { ResultContract } from './result-contract.ts';
 
 /** Sizes in bytes, times in milliseconds. */
@@ -54,22 +61,42 @@ export interface GraphNodeBinding {
   decideAction(): ActionDecision | Promise<ActionDecision>;
 }
 
+const SIZES = ['inputBytes', 'outputBytes', 'memoryBytes', 'filesChanged', 'linesChanged'] as const;
+
 /** True for a binding in the long form: it names both kinds of work, and one of them is null. */
 export function isLongForm(binding: NodeBinding | GraphNodeBinding): binding is GraphNodeBinding {
   return 'runData' in binding || 'prompt' in binding;
 }
 
-/** The binding that a long form stands for. Throws `INVALID_OPTION`. */
+/** The binding that a long form stands for. Throws `INVALID_OPTION`, naming the node. */
 export function shortForm(nodeId: string, long: GraphNodeBinding): NodeBinding {
-  const { prompt, runData } = long;
-  if ((prompt === null) === (runData === null)) {
-    throw new HoldfastError(
-      'INVALID_OPTION',
-      `The binding of ${nodeId} must have either a prompt or runData, and null for the other.`,
-      { nodeId },
-    );
+  try {
+    const { prompt, runData } = long;
+    if ((prompt === null) === (runData === null)) {
+      const text = 'give either prompt or runData, and null for the other.';
+      throw new HoldfastError('INVALID_OPTION', text, { option: 'prompt' });
+    }
+    requireParts(long);
+    return prompt === null ? dataForm(long) : engineForm(long, prompt);
+  } catch (error) {
+    if (!isHoldfastError(error, 'INVALID_OPTION')) throw error;
+    const { message, details } = error;
+    const text = `The binding of ${nodeId}: ${message}`;
+    throw new HoldfastError('INVALID_OPTION', text, { ...details, nodeId }, error);
   }
-  return prompt === null ? dataForm(long) : engineForm(long, prompt);
+}
+
+/** Every part is written out: what is left out is no default. */
+function requireParts({ policy, ...long }: GraphNodeBinding): void {
+  requireObject('policy', policy);
+  for (const size of SIZES) requireSize(`policy.${size}`, policy[size], 0);
+  requireObject('trustedCaller', long.trustedCaller);
+  requireTexts('permissions', long.permissions);
+  if (long.runData !== null) requireFunction('runData', long.runData);
+  if (typeof long.decideAction !== 'function') {
+    refuseOption('decideAction', 'a function', long.decideAction);
+  }
+  checkWorkspacePolicy(long.workspace);
 }
 
 function rulesOf({ policy, workspace, retrySafe = false, ...long }: GraphNodeBinding) {

@@ -16,6 +16,23 @@ export function requireSize(name: string, value: unknown, least: number): void {
   refuseOption(name, `a whole number from ${least}`, value);
 }
 
+/** Throws `INVALID_OPTION` unless `value` is an object. */
+export function requireObject(name: string, value: unknown): void {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject) refuseOption(name, 'an object', value);
+}
+
+/** Throws `INVALID_OPTION` unless `value` is a function, or left out. */
+export function requireFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') refuseOption(name, 'a function', value);
+}
+
+/** Throws `INVALID_OPTION` unless `value` is a list of texts. */
+export function requireTexts(name: string, value: unknown): void {
+  const isList = Array.isArray(value) && value.every((text) => typeof text === 'string');
+  if (!isList) refuseOption(name, 'a list of texts', value);
+}
+
 /** Throws `INVALID_OPTION`: `name` is not what was `expected`. */
 export function refuseOption(name: string, expected: string, value: unknown): never {
   const shown = truncateText(errorText(value), MAX_SHOWN_LENGTH);

@@ -1,6 +1,6 @@
 /** What a node's result must be: a named schema for the engine, and a check for what it answers. */
 import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
-import { refuseOption } from './node-option.ts';
+import { refuseOption, requireObject } from './node-option.ts';
 
 export interface ResultContract {
   /** Which contract it is: for people and records. */
@@ -17,9 +17,18 @@ export interface ResultContract {
 
 /** The contract, checked. Throws `INVALID_OPTION`. */
 export function contractOf(contract: ResultContract): Pick<ResultContract, 'schema' | 'validate'> {
+  requireObject('resultContract', contract);
   const { schema, validate } = contract;
   if (typeof validate !== 'function') {
     refuseOption('resultContract.validate', 'a function', validate);
   }
-  return { schema: cloneFrozenJson(schema), validate: (value) => validate(value) };
+  return { schema: schemaOf(schema), validate: (value) => validate(value) };
+}
+
+function schemaOf(schema: JsonValue): JsonValue {
+  try {
+    return cloneFrozenJson(schema);
+  } catch (error) {
+    return refuseOption('resultContract.schema', 'JSON', error);
+  }
 }

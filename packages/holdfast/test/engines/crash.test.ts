@@ -136,7 +136,7 @@ describe('a call that was in flight', () => {
     expect(world.engines.map(({ calls }) => calls.length)).toEqual([1, 2]);
   });
 
-  it('answers too late for the process that was taken for dead: its answer is dropped', async () => {
+  it('answers too late for a process that was taken for dead: the answer is dropped', async () => {
     const late = gate<string>();
     const called = gate();
     const world = await laneWorld({
