@@ -10,10 +10,12 @@ import { NodeFailure } from '../attempt/outcome.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { FlowFile } from '../forms/flow-definition.ts';
 import { dataNode } from '../nodes/data-node.ts';
+import { engineNode } from '../nodes/engine-node.ts';
 import type { DefinedFlow } from '../nodes/flow/define-flow.ts';
 import { flowNodes } from '../nodes/flow/flow-nodes.ts';
 import { waitNode } from '../nodes/wait-node.ts';
 import { FLOW_FUNCTION } from './sim-flow.ts';
+import type { EnginePlan } from './sim-lanes.ts';
 import type { NodePlan, RunPlan, WaitPlan, WorkPlan } from './sim-plan.ts';
 import type { SimProcess } from './sim-process.ts';
 
@@ -39,6 +41,8 @@ function bindingOf(plan: NodePlan, host: WorkHost): NodeBinding {
       return workNode(plan, host);
     case 'child':
       return childNode(plan.plan, host);
+    case 'engine':
+      return backedNode(plan);
     case 'built-in':
       return nodeBinding({ retrySafe: true, run: () => null });
     default:
@@ -88,6 +92,21 @@ function childNode(plan: RunPlan, host: WorkHost): NodeBinding {
     retrySafe: true,
     run: () => null,
     child: (input) => ({ graph: plan.graph, nodes, input }),
+  });
+}
+
+function backedNode(plan: EnginePlan): NodeBinding {
+  const { retrySafe, timeoutMs, graceMs, policy, keepsLargeResults, hasNoPrompt } = plan;
+  return engineNode({
+    prompt: () => {
+      if (hasNoPrompt) throw new Error('There is no prompt.');
+      return 'Do as planned.';
+    },
+    retrySafe,
+    timeoutMs,
+    graceMs,
+    ...(keepsLargeResults ? { largeResult: 'artifact' as const } : {}),
+    ...(policy === 'none' ? {} : { decideAction: () => decisionOf(policy) }),
   });
 }
 

@@ -3,7 +3,7 @@
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
 import type { FaultBudget } from './sim-faults.ts';
 
-export type SimulationForm = 'dag' | 'script' | 'flow';
+export type SimulationForm = 'dag' | 'script' | 'flow' | 'lanes';
 
 export interface SimulationOptions extends FaultBudget {
   readonly seed: number;
@@ -52,7 +52,7 @@ const CALM = {
 function eventfulOptions(random: SeededRandom, seed: number, leases: boolean): SimulationOptions {
   return {
     seed,
-    form: random.pick(['dag', 'script', 'script', 'flow'] as const),
+    form: random.pick(['dag', 'script', 'script', 'flow', 'lanes', 'lanes'] as const),
     nodes: random.pick([1, 2, 3, 3, 4, 5, 6, 9]),
     maxConcurrentAttempts: random.pick([1, 2, 3, 64, 64]),
     smallBatches: random.chance(0.25),

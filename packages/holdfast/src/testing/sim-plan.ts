@@ -9,6 +9,13 @@ import { compileGraph } from '../graph/compile.ts';
 import type { AnyCompiledGraph, GraphEvent } from '../graph/graph-type.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { simulatedFlow } from './sim-flow.ts';
+import {
+  describeLane,
+  type EnginePlan,
+  type LanePlan,
+  planEngine,
+  planLanes,
+} from './sim-lanes.ts';
 import type { SimulationForm } from './sim-options.ts';
 import { type ScriptDefinition, type ScriptNodeData, scriptGraphType } from './sim-script.ts';
 
@@ -58,13 +65,15 @@ export interface BuiltInPlan {
   readonly kind: 'built-in';
 }
 
-export type NodePlan = WorkPlan | WaitPlan | ChildPlan | BuiltInPlan;
+export type NodePlan = WorkPlan | WaitPlan | ChildPlan | BuiltInPlan | EnginePlan;
 
 export interface RunPlan {
   readonly graph: AnyCompiledGraph & PlainFold;
   readonly nodes: ReadonlyMap<string, NodePlan>;
   /** The flow, when the run is one. */
   readonly flow: FlowFile | null;
+  /** The lanes of its nodes, and what the engines behind them do. */
+  readonly lanes: readonly LanePlan[];
 }
 
 /** The plain operations of a graph, whatever its state is. */
@@ -84,6 +93,7 @@ export interface PlanRequest {
 /** A random run. Graph ids are unique within one simulation. */
 export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
   if (request.form === 'flow') return planFlow(random, request);
+  if (request.form === 'lanes') return planWithLanes(random, request);
   const ids = Array.from({ length: request.nodes }, (_none, index) => `n${index}`);
   const edges = edgesOf(random, ids);
   const graph =
@@ -92,7 +102,36 @@ export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
       : compileGraph(scriptGraphType, scriptOf(random, request.id, ids, edges));
   const nodes = new Map<string, NodePlan>();
   for (const id of ids) nodes.set(id, planNode(random, { ...request, id: `${request.id}-${id}` }));
-  return { graph, nodes, flow: null };
+  return { graph, nodes, flow: null, lanes: [] };
+}
+
+/** A dag of which most nodes are backed by engines. */
+function planWithLanes(random: SeededRandom, request: PlanRequest): RunPlan {
+  const { id, depth } = request;
+  const planned = planLanes(random);
+  const ids = Array.from({ length: request.nodes }, (_none, index) => `n${index}`);
+  const nodes = new Map<string, NodePlan>();
+  for (const node of ids) {
+    const isBacked = random.chance(0.7);
+    const other = () => planNode(random, { ...request, id: `${id}-${node}`, depth: depth - 1 });
+    nodes.set(node, isBacked ? planEngine(random, planned) : other());
+  }
+  const used = new Set([...nodes.values()].map((node) => 'laneId' in node && node.laneId));
+  const lanes = planned.filter((lane) => used.has(lane.id));
+  const dag = dagOf(random, id, ids, edgesOf(random, ids));
+  const definition = { ...dag, nodes: dag.nodes.map((node) => withLane(node, nodes, lanes)) };
+  return { graph: compileGraph(dagGraphType, definition), nodes, flow: null, lanes };
+}
+
+function withLane(
+  node: DagDefinition['nodes'][number],
+  plans: ReadonlyMap<string, NodePlan>,
+  lanes: readonly LanePlan[],
+): DagDefinition['nodes'][number] {
+  const plan = plans.get(node.id);
+  const lane = plan?.kind === 'engine' ? lanes.find(({ id }) => id === plan.laneId) : undefined;
+  if (lane === undefined) return node;
+  return { ...node, data: { ...node.data, lane: describeLane(lane) } };
 }
 
 function planFlow(random: SeededRandom, request: PlanRequest): RunPlan {
@@ -100,7 +139,8 @@ function planFlow(random: SeededRandom, request: PlanRequest): RunPlan {
   const flow = simulatedFlow(random, { id, nodes: count, subflows: depth > 0 });
   const nodes = new Map<string, NodePlan>();
   for (const node of flow.nodes) nodes.set(node.id, planFlowNode(random, node, request));
-  return { graph: compileGraph(flowGraphType, flowDefinition(flow)), nodes, flow };
+  const graph = compileGraph(flowGraphType, flowDefinition(flow));
+  return { graph, nodes, flow, lanes: [] };
 }
 
 function planFlowNode(random: SeededRandom, node: FlowNode, request: PlanRequest): NodePlan {

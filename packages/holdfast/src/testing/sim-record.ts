@@ -9,12 +9,16 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/ports.ts';
 import { millisecondsOf } from '../base/time.ts';
 import { childRunId, isChildRunId } from '../executor/run-names.ts';
+import { localPlan } from '../executor/start-run.ts';
 import type { GraphEvent } from '../graph/graph-type.ts';
 import { eventCatalog, isEventType } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
+import { LaneBook } from '../run/lane-book.ts';
 import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
+import { SIMULATED_SECRET } from './sim-engine.ts';
+import type { CallWitness } from './sim-lane-referee.ts';
 import type { RunPlan } from './sim-plan.ts';
 import type { SimPosition } from './sim-position.ts';
 import { SimReferee, SimViolation } from './sim-referee.ts';
@@ -26,6 +30,7 @@ export interface RecordOptions {
   readonly clock: Clock;
   readonly maxConcurrentAttempts: number;
   readonly severalOwners: boolean;
+  readonly witness: CallWitness;
   /** The plan of the graph with this id. */
   readonly planOf: (graphId: string) => RunPlan | undefined;
 }
@@ -171,6 +176,7 @@ export class SimRecord {
     for (const event of append) {
       trace.count(event.type);
       this.#checkMoment(run, event);
+      this.#checkSecrets(run, event);
       run.events.push(event);
     }
     run.referee.read(append);
@@ -179,6 +185,11 @@ export class SimRecord {
     } catch (error) {
       throw new SimViolation(`run ${run.referee.runId} cannot be folded: ${errorText(error)}`);
     }
+  }
+
+  #checkSecrets({ referee }: Watched, { sequence, payload }: EventEnvelope): void {
+    if (!JSON.stringify(payload).includes(SIMULATED_SECRET)) return;
+    throw new SimViolation(`run ${referee.runId}, event ${sequence}: it holds a secret`);
   }
 
   /** Nobody goes by another clock than the one it was given. */
@@ -220,7 +231,9 @@ export class SimRecord {
   }
 
   #machine({ runId, plan }: SimReferee, saved: SavedMachine | null): RunMachine {
-    return new RunMachine({ runId, graph: plan.graph, digest: this.#digest }, saved);
+    const { graph } = plan;
+    const lanes = plan.lanes.length === 0 ? LaneBook.none : new LaneBook(localPlan(graph).plan);
+    return new RunMachine({ runId, graph, digest: this.#digest, lanes }, saved);
   }
 }
 

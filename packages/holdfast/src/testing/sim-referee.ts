@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
+import { type CallWitness, LaneReferee } from './sim-lane-referee.ts';
 import type { NodePlan, RunPlan } from './sim-plan.ts';
 import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
 
@@ -13,6 +14,8 @@ export interface RefereeOptions {
   readonly maxConcurrentAttempts: number;
   /** Whether owners may be mistaken in what they resume. */
   readonly severalOwners: boolean;
+  /** What engines have really done. */
+  readonly witness: CallWitness;
 }
 
 /** What came before in the same append: the reason that an outcome from outside must have. */
@@ -22,6 +25,7 @@ export class SimReferee {
   readonly runId: string;
   readonly plan: RunPlan;
   readonly positions: Map<string, SimPosition> = new Map();
+  readonly lanes: LaneReferee;
   readonly #options: RefereeOptions;
   readonly #steps = new Map<string, Map<string, SimStep>>();
   readonly #stepStarts = new Map<string, number>();
@@ -29,6 +33,8 @@ export class SimReferee {
   readonly #answered = new Set<string>();
   /** Who wrote the append at hand. */
   #writer: string | null = null;
+  /** What stands before an event in its append. */
+  #before: EventEnvelope | null = null;
   #sequence = 0;
   #decidedAt = 0;
   #cancelled = false;
@@ -40,6 +46,7 @@ export class SimReferee {
     this.#options = options;
     this.runId = options.runId;
     this.plan = options.plan;
+    this.lanes = new LaneReferee(options.runId, options.plan.lanes, options.witness);
   }
 
   get end(): JsonObject | null {
@@ -111,6 +118,7 @@ export class SimReferee {
   /** Takes in one append. Throws a `SimViolation` that names the rule. */
   read(append: readonly EventEnvelope[]): void {
     const evidence: Evidence = new Map();
+    this.#before = null;
     this.#writer = append[0]?.causationId ?? null;
     for (const event of append) {
       if (event.sequence !== this.#sequence + 1) {
@@ -125,6 +133,7 @@ export class SimReferee {
       if (inFlight > this.#options.maxConcurrentAttempts) {
         this.#violate(event, `${inFlight} attempts are in flight`);
       }
+      this.#before = event;
     }
   }
 
@@ -147,6 +156,13 @@ export class SimReferee {
       case 'graph:node-step-started':
       case 'graph:node-step-recorded':
         return this.#step(event, payload);
+      case 'graph:engine-attempt-recorded':
+        return this.#receipt(event, payload);
+      case 'graph:model-unavailable': {
+        const rule = this.lanes.unavailable(payload, this.#before);
+        if (rule !== null) this.#violate(event, rule);
+        return;
+      }
       case 'graph:pause-answered':
       case 'graph:attempt-reconciled':
       case 'graph:timer-fired':
@@ -165,6 +181,16 @@ export class SimReferee {
         return this.#finished(event, payload);
       default:
         this.#violate(event, 'no such event type');
+    }
+  }
+
+  #receipt(event: EventEnvelope, payload: JsonObject): void {
+    const position = this.#open(event, payload);
+    const plan = this.planOf(position.nodeId);
+    if (plan?.kind !== 'engine') this.#violate(event, 'no engine works for it');
+    else {
+      const rule = this.lanes.receipt(payload, plan.laneId);
+      if (rule !== null) this.#violate(event, rule);
     }
   }
 
@@ -196,6 +222,7 @@ export class SimReferee {
     position.status = 'running';
     position.owner = this.#writer;
     position.launches += 1;
+    this.lanes.launched(position.position);
     position.retrySafe = payload['retrySafe'] === true;
   }
 
@@ -220,6 +247,7 @@ export class SimReferee {
     position.status = 'running';
     position.owner = this.#writer;
     position.launches += 1;
+    this.lanes.launched(position.position);
     position.pause = null;
     for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
   }
@@ -233,7 +261,7 @@ export class SimReferee {
   /** Whether the plan, not what was recorded of it, lets a crash repeat this attempt. */
   #mayRepeat({ nodeId }: SimPosition): boolean {
     const plan = this.planOf(nodeId);
-    return plan?.kind === 'work' ? plan.retrySafe : true;
+    return plan?.kind === 'work' || plan?.kind === 'engine' ? plan.retrySafe : true;
   }
 
   #paused(event: EventEnvelope, payload: JsonObject): void {
@@ -261,6 +289,9 @@ export class SimReferee {
       for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
     }
     this.#refuseBrokenStep(event, position, payload);
+    const isOwn = !isAbandoned && !evidence.has(position.position) && position.status === 'running';
+    const rule = isOwn ? this.lanes.settled(position.position, position.launches) : null;
+    if (rule !== null) this.#violate(event, rule);
     this.#failed ||= event.type === 'graph:node-failed';
     position.status = 'settled';
     position.abandoned = isAbandoned;

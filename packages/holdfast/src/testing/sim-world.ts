@@ -4,11 +4,13 @@
  */
 import { createMemoryBacking } from '../adapters/memory/backing.ts';
 import { createMemoryRunStorage } from '../adapters/memory/storage.ts';
+import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import { errorText, isHoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Ids } from '../base/ports.ts';
 import type { GraphExecutor } from '../executor/executor.ts';
 import { assembleExecutor } from '../executor/graph-executor.ts';
+import type { EngineLine } from '../executor/options.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
@@ -16,7 +18,10 @@ import { defaultStoragePolicy } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
+import { SimCalls } from './sim-calls.ts';
+import { type EngineHost, SIMULATED_SECRET, simulatedEngine } from './sim-engine.ts';
 import { SimFaults } from './sim-faults.ts';
+import { targetKey } from './sim-lanes.ts';
 import { SimLedger } from './sim-ledger.ts';
 import { plannedNodes, type WorkHost } from './sim-nodes.ts';
 import type { SimulationOptions } from './sim-options.ts';
@@ -55,6 +60,7 @@ export class SimWorld {
   lastAppendMs: number;
   readonly #seams: SimulationSeams;
   readonly #ledger: SimLedger;
+  readonly #calls: SimCalls;
   readonly #storage: RunStorage;
   readonly #alive = new Map<string, SimProcess>();
   readonly #graphs = new Map<string, RunPlan>();
@@ -71,6 +77,7 @@ export class SimWorld {
     this.faults = new SimFaults(this.random.fork('faults'), options);
     this.lastAppendMs = this.clock.now();
     const backing = createMemoryBacking();
+    this.#calls = new SimCalls(this.trace);
     this.record = new SimRecord({
       backing,
       trace: this.trace,
@@ -78,6 +85,10 @@ export class SimWorld {
       maxConcurrentAttempts: options.maxConcurrentAttempts,
       severalOwners: options.owners > 1,
       planOf: (graphId) => this.#graphs.get(graphId),
+      witness: {
+        said: (...claim) => this.#calls.hasSaid(...claim),
+        calls: (...launch) => this.#calls.count(...launch),
+      },
     });
     this.#ledger = new SimLedger(this.record, this.trace);
     const policy = {
@@ -90,6 +101,7 @@ export class SimWorld {
       clock: this.clock,
       backing,
       isProvenDead: ({ id }) => !this.#alive.has(id),
+      knownSecrets: form === 'lanes' ? [SIMULATED_SECRET] : [],
       ...(options.smallBatches ? { policy } : {}),
     });
   }
@@ -150,6 +162,8 @@ export class SimWorld {
         graph: this.#seams.graph?.(graph, process) ?? graph,
         storage,
         nodes: plannedNodes(this.plan, this.#workHost(process)),
+        engines: this.#engines(process),
+        onEngineEvent: (line) => this.#hear(line),
         clock: process.clock,
         ids: this.#idsOf(process),
         maxConcurrentAttempts,
@@ -204,6 +218,35 @@ export class SimWorld {
         return `${process.name}/${this.#executors}`;
       },
     };
+  }
+
+  #hear(line: EngineLine): void {
+    if (!JSON.stringify(line).includes(SIMULATED_SECRET)) return;
+    this.violate(`an engine of ${line.position} was heard to say a secret`);
+  }
+
+  /** The engines of all lanes, in this process. A target that two lanes share has one. */
+  #engines(process: SimProcess): readonly GraphEngineBinding[] {
+    const { mayDie } = this.#workHost(process);
+    const host: EngineHost = {
+      process,
+      mayDie,
+      acts: (act) => this.trace.count(`act ${act}`),
+      largeLength: this.options.smallBatches ? 2 * SMALL_EVENT_BYTES : 10,
+      said: (request, usage) => this.#calls.said(request, usage),
+      called: (seat, request, signal) => {
+        const call = { seat, request, who: process.name };
+        const mustLook = process.isAlive && !signal.aborted;
+        if (mustLook) this.check(() => this.#calls.called(this.record, call));
+        return this.#calls.next(seat);
+      },
+    };
+    const seats = this.plan.lanes.flatMap((lane) => lane.seats);
+    const distinct = new Map(seats.map((seat) => [targetKey(seat.target), seat]));
+    return [...distinct.values()].map((seat) => ({
+      target: seat.target,
+      engine: simulatedEngine(seat, host),
+    }));
   }
 
   #workHost(process: SimProcess): WorkHost {

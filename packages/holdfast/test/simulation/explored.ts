@@ -1,3 +1,5 @@
+import { ENGINE_FAILURE_KINDS } from 'holdfast';
+
 /** What 1,000 seeds must have met: a simulation that stays in quiet waters proves nothing. */
 export const EXPLORED: readonly string[] = [
   'crash',
@@ -36,4 +38,19 @@ export const EXPLORED: readonly string[] = [
   'graph:signal-received',
   'graph:cancel-requested',
   'graph:run-finished',
+  'graph:engine-attempt-recorded',
+  'graph:model-unavailable',
+  'engine-call',
+  ...ENGINE_FAILURE_KINDS.map((kind) => `act ${kind}`),
+  'act answers',
+  'act answers without usage',
+  'act answers at length',
+  'act answers twice',
+  'act answers late',
+  'act answers nonsense',
+  'act answers as another',
+  'act never answers',
+  'act throws no error',
+  'act throws an untyped error',
+  'act leaks a secret',
 ];

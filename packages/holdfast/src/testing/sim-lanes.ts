@@ -1,0 +1,138 @@
+/** Random lanes, and what the engines behind them do at each of their calls. */
+import type { EngineFailureKind } from '../base/engine-failure.ts';
+import type { ExecutionLaneDescription, ExecutionTarget } from '../graph/execution-target.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+/** What an engine does when it is called: it fails in some way, answers, or misbehaves. */
+export type EngineAct =
+  | EngineFailureKind
+  | 'answers'
+  | 'answers without usage'
+  | 'answers at length'
+  | 'answers twice'
+  | 'answers late'
+  | 'answers nonsense'
+  | 'answers as another'
+  | 'never answers'
+  | 'throws no error'
+  | 'throws an untyped error'
+  | 'leaks a secret';
+
+export interface SeatPlan {
+  readonly target: ExecutionTarget;
+  /** Its acts, one call after the other; the last one is repeated. */
+  readonly acts: readonly EngineAct[];
+  readonly workMs: number;
+}
+
+/** A lane: its effective target first, then the fallbacks. */
+export interface LanePlan {
+  readonly id: string;
+  readonly seats: readonly SeatPlan[];
+}
+
+/** Work that the engine of a lane does. */
+export interface EnginePlan {
+  readonly kind: 'engine';
+  readonly laneId: string;
+  readonly retrySafe: boolean;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly policy: 'none' | 'none' | 'wait' | 'deny';
+  readonly keepsLargeResults: boolean;
+  /** Whether its prompt builder throws. */
+  readonly hasNoPrompt: boolean;
+}
+
+const FAILURES: readonly EngineAct[] = [
+  'auth',
+  'billing',
+  'missing-cli',
+  'model-unavailable',
+  'invalid-config',
+  'quota',
+  'rate-limit',
+  'transient',
+  'timeout',
+  'aborted',
+  'unknown',
+];
+
+const MISBEHAVIOUR: readonly EngineAct[] = [
+  'answers without usage',
+  'answers at length',
+  'answers twice',
+  'answers late',
+  'answers nonsense',
+  'answers as another',
+  'never answers',
+  'throws no error',
+  'throws an untyped error',
+  'leaks a secret',
+];
+
+/** One to three lanes of one to three targets; their adapters and providers overlap. */
+export function planLanes(random: SeededRandom): readonly LanePlan[] {
+  return Array.from({ length: random.integer(1, 3) }, (_none, lane) => ({
+    id: `lane${lane}`,
+    seats: Array.from({ length: random.pick([1, 2, 2, 3]) }, (_seat, place) =>
+      planSeat(random, `m${lane}.${place}`),
+    ),
+  }));
+}
+
+function planSeat(random: SeededRandom, model: string): SeatPlan {
+  const trouble = random.pick([0.1, 0.5, 0.9]);
+  return {
+    target: {
+      adapter: random.pick(['one', 'two']),
+      provider: random.pick(['red', 'blue']),
+      modelFamily: 'simulated',
+      model: random.chance(0.2) ? 'shared' : model,
+      tools: random.chance(0.2) ? ['read'] : [],
+    },
+    acts: Array.from({ length: random.integer(1, 4) }, () => planAct(random, trouble)),
+    workMs: random.pick([0, 1, 40, 900]),
+  };
+}
+
+function planAct(random: SeededRandom, trouble: number): EngineAct {
+  if (!random.chance(trouble)) return 'answers';
+  return random.chance(0.6) ? random.pick(FAILURES) : random.pick(MISBEHAVIOUR);
+}
+
+/** A node that is backed by one of the lanes. */
+export function planEngine(random: SeededRandom, lanes: readonly LanePlan[]): EnginePlan {
+  return {
+    kind: 'engine',
+    laneId: random.pick(lanes.map(({ id }) => id)),
+    retrySafe: random.chance(0.5),
+    timeoutMs: random.pick([500, 5_000, 60_000]),
+    graceMs: random.pick([0, 20, 5_000]),
+    policy: random.pick(['none', 'none', 'none', 'none', 'wait', 'deny'] as const),
+    keepsLargeResults: random.chance(0.5),
+    hasNoPrompt: random.chance(0.05),
+  };
+}
+
+/** The lane as a graph describes it: no target stands in it twice. */
+export function describeLane({ id, seats }: LanePlan): ExecutionLaneDescription {
+  const [requested, ...others] = distinctTargets(seats);
+  if (requested === undefined) throw new Error(`Lane ${id} has no target.`);
+  return { id, requested, knownSubstitutions: others };
+}
+
+function distinctTargets(seats: readonly SeatPlan[]): readonly ExecutionTarget[] {
+  return [...new Map(seats.map(({ target }) => [targetKey(target), target])).values()];
+}
+
+/** One text for each distinct target. */
+export function targetKey({
+  adapter,
+  provider,
+  modelFamily,
+  model,
+  tools,
+}: ExecutionTarget): string {
+  return JSON.stringify([adapter, provider, modelFamily, model, tools]);
+}
