@@ -41,15 +41,19 @@ export interface WaitEndings {
 /** Finds the endings that a node's binding declares. */
 export type EndingsOf = (nodeId: string) => WaitEndings;
 
-/** A run of its own that stands for one attempt. */
-export interface ChildRun {
+/** What child runs of a node run: the same for each of them. */
+export interface ChildGraph {
   readonly graph: AnyCompiledGraph;
   readonly nodes: NodeBindings;
-  readonly input: JsonValue;
   /** The engines of its lanes; by default those of the run above it. */
   readonly engines?: readonly GraphEngineBinding[];
   /** The plan it is stored with; by default the graph's own. */
   readonly resolvedPlan?: ResolvedPlanSnapshot;
+}
+
+/** A run of its own that stands for one attempt. */
+export interface ChildRun extends ChildGraph {
+  readonly input: JsonValue;
 }
 
 /** What stands in place of a value that has become an artifact of its run. */
@@ -91,6 +95,8 @@ export interface NodeBinding {
   readonly endings: WaitEndings;
   /** For a node whose attempt is a run of its own; `run` is then not called. */
   readonly child: ((input: JsonValue, context: NodeContext) => ChildRun) | null;
+  /** What each child runs, where that does not depend on the input. */
+  readonly childGraph: ChildGraph | null;
   /** What the node's result is, given the child's output. */
   readonly childResult: (output: JsonValue) => unknown;
 }
@@ -116,6 +122,7 @@ export function nodeBinding(given: Partial<NodeBinding> & Pick<NodeBinding, 'run
     engine: null,
     endings: {},
     child: null,
+    childGraph: null,
     childResult: (output) => output,
     ...given,
   };

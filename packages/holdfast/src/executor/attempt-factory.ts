@@ -16,6 +16,7 @@ import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { jsonExceeds } from '../store/json-size.ts';
 import { createGitInspector } from '../workspace/git-inspector.ts';
+import { budgetKey, restoreChildBudgets } from './child-budgets.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
 import { writeDeadLane } from './record-engine.ts';
@@ -67,11 +68,17 @@ export class AttemptFactory {
     });
   }
 
-  /** Token budgets learn what the record says that their nodes have used. */
-  restoreBudgets(): void {
-    const { usage } = this.#loop.fold().engines;
+  /** Token budgets learn what the record says that their nodes have used, and those of children. */
+  async restoreBudgets(): Promise<void> {
+    const { engines, children } = this.#loop.fold();
+    const { usage } = engines;
     for (const [nodeId, { engine }] of this.#settings.bindings) {
       engine?.tokenBudget?.restore(this.#host.budgetKey(nodeId), usage.of(nodeId));
+    }
+    for (const [runId, nodeId] of children.all()) {
+      const { childGraph } = this.binding(nodeId);
+      if (childGraph === null) continue;
+      await restoreChildBudgets(this.#settings.storage, runId, childGraph);
     }
   }
 
@@ -184,7 +191,7 @@ export class AttemptFactory {
       listener: ({ nodeId, position }) =>
         this.#guard.listen({ runId, nodeId, position }, onEngineEvent),
       harmless: (identity) => this.#guard.harmless(identity),
-      budgetKey: (nodeId) => JSON.stringify([namespace, runId, nodeId]),
+      budgetKey: (nodeId) => budgetKey(namespace, runId, nodeId),
       usage: (nodeId) => loop.fold().engines.usage.of(nodeId),
     };
   }

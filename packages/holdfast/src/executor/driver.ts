@@ -305,7 +305,7 @@ export class Driver {
     if (this.#log === null) {
       this.#log = await RunLog.open({ ...this.#settings, digest: this.#limits.digest });
       this.#foreign.refresh(this.#log.machine.fold, this.#live);
-      this.#attempts.restoreBudgets();
+      await this.#attempts.restoreBudgets();
     } else if (this.#drive?.isStarted !== true || this.#seen > this.#log.end) {
       if ((await this.#log.catchUp()).length > 0) this.#othersWrote(this.#log);
     }

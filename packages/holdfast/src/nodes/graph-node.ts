@@ -1,5 +1,5 @@
 /** A node whose work is a run of its own, of any graph. */
-import { type ChildRun, type NodeBinding, nodeBinding } from '../attempt/binding.ts';
+import { type ChildGraph, type NodeBinding, nodeBinding } from '../attempt/binding.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { NodeContext } from '../attempt/node-context.ts';
 import { assert } from '../base/assert.ts';
@@ -41,7 +41,7 @@ export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): 
   if (engines !== undefined && !Array.isArray(engines)) refuseOption('engines', 'a list', engines);
   requireFunction('input', input);
   requireFunction('result', result);
-  const child: Omit<ChildRun, 'input'> = {
+  const childGraph: ChildGraph = {
     graph,
     nodes: boundNodes(graph, options.nodes),
     ...(engines === undefined ? {} : { engines }),
@@ -52,9 +52,10 @@ export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): 
     retrySafe: true,
     run: () => assert(false, 'a graph node has no function'),
     child: (given, context) => ({
-      ...child,
+      ...childGraph,
       input: input === undefined ? given : input(given as Input, context),
     }),
+    childGraph,
     childResult: (output) => (result === undefined ? output : result(output)),
   });
 }

@@ -14,6 +14,7 @@ import {
   isEventType,
 } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
+import { ChildBook } from './child-book.ts';
 import { EngineFacts, type SavedEngineFacts } from './engine-facts.ts';
 import { LaneBook } from './lane-book.ts';
 import type { OpenPause, OpenWait, PositionRecord, StepRecord } from './position-record.ts';
@@ -46,6 +47,7 @@ export class RunFold {
   readonly signals: SignalBox;
   readonly steps: StepBook;
   readonly engines: EngineFacts;
+  readonly children: ChildBook;
   readonly preflight: PreflightMachine;
   #sequence = 0;
   #cancel: EventPayloads['graph:cancel-requested'] | null = null;
@@ -61,6 +63,7 @@ export class RunFold {
     this.preflight = new PreflightMachine(plan, (each) => dead.isDead(each), saved?.preflight);
     this.signals = new SignalBox(saved?.signals);
     this.steps = new StepBook(saved?.steps);
+    this.children = new ChildBook(saved?.children);
     this.positions = new PositionTable(saved?.open, saved?.settled);
     if (saved === null) return;
     this.#sequence = saved.sequence;
@@ -193,6 +196,7 @@ export class RunFold {
     const { nodeId, position, attemptId } = payload.identity;
     const record = this.#requireOpen(position, nodeId, event);
     if (record.status !== 'queued') refuse(event, `${position} has a start record already`);
+    if (payload.childRunId !== undefined) this.children.add(payload.childRunId, nodeId);
     this.positions.set({
       ...record,
       status: 'running',
@@ -355,6 +359,7 @@ export class RunFold {
       cancel: this.#cancel,
       cancelSequence: this.#cancelSequence,
       dispatches: this.#dispatches,
+      ...(this.children.isEmpty ? {} : { children: this.children.all() }),
       ...(this.engines.lanes.isEmpty ? {} : { engines: this.engines.save() }),
       ...(this.preflight.plan === null ? {} : { preflight: this.preflight.save() }),
     };
@@ -366,6 +371,8 @@ export interface SavedFold {
   readonly sequence: number;
   readonly open: readonly PositionRecord[];
   readonly settled: readonly string[];
+  /** Absent where no run stands for an attempt. */
+  readonly children?: ReturnType<ChildBook['all']>;
   readonly steps: ReturnType<StepBook['save']>;
   readonly signals: ReturnType<SignalBox['save']>;
   readonly cancel: EventPayloads['graph:cancel-requested'] | null;
