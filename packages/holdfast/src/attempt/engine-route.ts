@@ -46,6 +46,9 @@ type CallEnd =
   | { readonly kind: 'answered'; readonly result: AgentResult }
   | { readonly kind: 'failed'; readonly failure: EngineFailureKind; readonly error: unknown };
 
+/** The end of a call for which nobody waits: its receipt is written already. */
+const TOO_LATE: CallEnd = { kind: 'failed', failure: 'timeout', error: 'too late' };
+
 /** The node failure that each kind of engine failure becomes; any other is `EFFECT_FAILED`. */
 const FAILURE_CODES: Readonly<Partial<Record<EngineFailureKind, ErrorCode>>> = {
   timeout: 'TIMEOUT',
@@ -58,6 +61,8 @@ export class EngineRoute {
   #reservation: TokenReservation | null = null;
   #hasFallenBack = false;
   #isCalling = false;
+  /** Once the attempt is over, nothing that its engine still does counts. */
+  #isClosed = false;
 
   constructor(options: EngineRouteOptions) {
     this.#options = options;
@@ -74,12 +79,12 @@ export class EngineRoute {
     const { record } = this.#options;
     const tried: string[] = [];
     for (let seat = this.#nextSeat(); seat !== null; seat = this.#nextSeat()) {
+      this.#requireRunning();
       const end = await this.#call(seat, prompt);
       if (end.kind === 'answered') return await this.#result(end.result);
       if (!LANE_DEAD_FAILURES.has(end.failure)) throw this.#failure(seat, end);
       tried.push(`${seat.target.adapter}/${seat.target.model}: ${errorText(end.error)}`);
       await this.#recordDead();
-      this.#requireRunning();
     }
     throw unavailable(record, tried);
   }
@@ -96,6 +101,7 @@ export class EngineRoute {
 
   /** Nobody waits for the call under way any more: what it uses is unknown. */
   close(): void {
+    this.#isClosed = true;
     if (!this.#isCalling) return;
     this.#isCalling = false;
     this.#commit(UNKNOWN_USAGE);
@@ -133,9 +139,10 @@ export class EngineRoute {
     try {
       const { engine, selection } = seat;
       const returned = await engine.run(request, listen, this.#options.context.signal);
+      if (this.#isClosed) return TOO_LATE;
       return this.#answered(readAgentResult(returned, selection));
     } catch (error) {
-      return this.#failed(error);
+      return this.#isClosed ? TOO_LATE : this.#failed(error);
     } finally {
       call.isOpen = false;
       this.#isCalling = false;

@@ -1,264 +1,17 @@
-/** How a call to an engine ends, and what is recorded of each end. Issue 3, outcomes. */
+/** What a call to an engine came to, and what is recorded of it. Issue 3, outcomes. */
 import {
-  type AgentResult,
-  type Engine,
   EngineError,
-  type EngineNodeOptions,
   engineNode,
   engineSelection,
-  type JsonObject,
+  MockEngine,
   type MockReply,
   type MockResponder,
-  type NodeRules,
-  type RunStorage,
 } from 'holdfast';
 import { describe, expect, it, test } from 'vitest';
 import { gate } from '../executor/world.ts';
-import { type HandClock, handClock } from '../scenarios/world.ts';
-import { laneWorld, target } from './world.ts';
-
-const big = target('big');
-const requested = engineSelection({ ...big, capabilities: [] });
-const asked = { adapter: 'mock', provider: 'acme', modelFamily: 'm', model: 'big' };
-const answer = (text: string): AgentResult => ({
-  parts: [{ kind: 'assistant', text, final: true }],
-  usage: { kind: 'reported', inputTokens: 3, outputTokens: 4 },
-  requested,
-  effective: null,
-});
-
-/** Lets what is under way come to rest, and then time pass. */
-async function passing(clock: HandClock, ms: number) {
-  await clock.rest();
-  clock.pass(ms);
-  await clock.rest();
-}
-
-type Rules = Partial<EngineNodeOptions<never>> & NodeRules<never>;
-
-/** One node on one lane of one engine. */
-async function oneCall(run: Engine['run'], rules: Rules = {}, storage?: RunStorage) {
-  const world = await laneWorld({
-    targets: [big],
-    responders: [],
-    bindings: { a: engineNode({ prompt: () => 'hi', ...rules }) },
-    ...(storage === undefined ? {} : { storage }),
-  });
-  const engines = [{ target: big, engine: { name: 'own', run } }];
-  const only = async (type: string): Promise<JsonObject | undefined> => {
-    const all = await world.payloads(type);
-    expect(all.length, type).toBeLessThan(2);
-    return all[0];
-  };
-  return {
-    ...world,
-    open: (options?: Parameters<typeof world.open>[0]) => world.open({ engines, ...options }),
-    only,
-  };
-}
-
-/** One node whose mock engine answers like this. */
-async function oneReply(responder: MockResponder, rules: Rules = {}) {
-  const world = await laneWorld({
-    targets: [big],
-    responders: [responder],
-    bindings: { a: engineNode({ prompt: () => 'hi', ...rules }) },
-  });
-  const result = await (await world.open()).run();
-  const [failed] = await world.payloads('node-failed');
-  const [receipt] = await world.payloads('engine-attempt-recorded');
-  return { world, result, failed, receipt };
-}
-
-describe('an engine whose time is over', () => {
-  const times = { timeoutMs: 1_000, graceMs: 100 };
-
-  it('is recorded as TIMEOUT when it never settles, and its late answer is not', async () => {
-    const clock = handClock();
-    const late = gate<AgentResult>();
-    const world = await oneCall(() => late.opened, times);
-    const running = (await world.open({ clock })).run();
-    await passing(clock, 1_099);
-    expect(await world.types()).not.toContain('node-failed');
-    await passing(clock, 1);
-    expect(await running).toMatchObject({ kind: 'fail' });
-    late.open(answer('too late'));
-    await clock.rest();
-    expect(await world.only('node-failed')).toMatchObject({ code: 'TIMEOUT', retryable: false });
-    expect(await world.only('engine-attempt-recorded')).toEqual({
-      nodeId: 'a',
-      position: 'dag/a/1',
-      sequence: 1,
-      requested: asked,
-      effective: null,
-      usage: { kind: 'unknown' },
-      failure: 'timeout',
-    });
-    expect(await world.types()).not.toContain('node-completed');
-  });
-
-  it('may be tried again after it never settled only if its node is retry-safe', async () => {
-    const clock = handClock();
-    const world = await oneCall(() => new Promise(() => {}), { ...times, retrySafe: true });
-    const running = (await world.open({ clock })).run();
-    await passing(clock, 1_100);
-    await running;
-    expect(await world.only('node-failed')).toMatchObject({ code: 'TIMEOUT', retryable: true });
-  });
-
-  it('is recorded as TIMEOUT when it obeys, with what it says it has used', async () => {
-    const clock = handClock();
-    const usage = { kind: 'reported', inputTokens: 7, outputTokens: 0 } as const;
-    const obeys: Engine['run'] = (_request, _onEvent, signal) =>
-      new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () =>
-          reject(new EngineError({ kind: 'aborted', message: 'stopped', usage })),
-        );
-      });
-    const world = await oneCall(obeys, times);
-    const running = (await world.open({ clock })).run();
-    await passing(clock, 1_000);
-    await running;
-    expect(await world.only('node-failed')).toMatchObject({ code: 'TIMEOUT', retryable: true });
-    expect(await world.only('engine-attempt-recorded')).toMatchObject({
-      usage,
-      failure: 'aborted',
-    });
-  });
-
-  it('counts when it ignores the abort and answers within its grace', async () => {
-    const clock = handClock();
-    const late = gate<AgentResult>();
-    const world = await oneCall(() => late.opened, times);
-    const running = (await world.open({ clock })).run();
-    await passing(clock, 1_050);
-    late.open(answer('just in time'));
-    expect(await running).toMatchObject({ output: { nodes: { a: 'just in time' } } });
-    expect(await world.only('engine-attempt-recorded')).not.toHaveProperty('failure');
-  });
-
-  it('is told how much time the attempt has left', async () => {
-    const { world } = await oneReply(() => 'fine', { timeoutMs: 5_000, graceMs: 70 });
-    const [call] = world.engines[0]?.calls ?? [];
-    expect(call).toMatchObject({ timeoutGraceMs: 70 });
-    expect(call?.timeoutMs).toBeGreaterThan(4_000);
-    expect(call?.timeoutMs).toBeLessThanOrEqual(5_000);
-  });
-
-  it('waits ten minutes for an engine when nothing else is said', async () => {
-    const clock = handClock();
-    const world = await oneCall(() => new Promise(() => {}), { graceMs: 0 });
-    const running = (await world.open({ clock })).run();
-    await passing(clock, 10 * 60_000 - 1);
-    expect(await world.types()).not.toContain('node-failed');
-    await passing(clock, 1);
-    expect(await running).toMatchObject({ kind: 'fail' });
-  });
-});
-
-describe('an engine that is told to stop', () => {
-  const hold = () => {
-    const called = gate();
-    const told = gate();
-    const run: Engine['run'] = (_request, _onEvent, signal) => {
-      called.open();
-      return new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => {
-          told.open();
-          reject(signal.reason);
-        });
-      });
-    };
-    return { called: called.opened, told: told.opened, run };
-  };
-
-  it('is recorded as ABORTED by a halt', async () => {
-    const { called, run } = hold();
-    const world = await oneCall(run);
-    const halt = new AbortController();
-    const running = (await world.open()).run(halt.signal);
-    await called;
-    halt.abort();
-    await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
-    expect(await world.only('node-failed')).toMatchObject({ code: 'ABORTED', retryable: false });
-    expect(await world.only('engine-attempt-recorded')).toMatchObject({ failure: 'aborted' });
-  });
-
-  it('is recorded as ABORTED by a cancel, and the run ends', async () => {
-    const { called, run } = hold();
-    const world = await oneCall(run);
-    const executor = await world.open();
-    const running = executor.run();
-    await called;
-    await executor.cancel({ by: 'ada', reason: 'enough' });
-    expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
-    expect(await world.only('node-failed')).toMatchObject({ code: 'ABORTED' });
-    expect(await world.only('node-failed')).not.toHaveProperty('abandoned');
-  });
-
-  it('keeps an answer that it gives within the grace of a halt', async () => {
-    const called = gate();
-    const late = gate<AgentResult>();
-    const world = await oneCall(() => {
-      called.open();
-      return late.opened;
-    });
-    const halt = new AbortController();
-    const running = (await world.open()).run(halt.signal);
-    await called.opened;
-    halt.abort();
-    late.open(answer('finished anyway'));
-    await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
-    expect(await world.only('node-completed')).toMatchObject({ result: 'finished anyway' });
-  });
-
-  it('leaves nothing behind when it ignores a halt: the next process decides', async () => {
-    const clock = handClock();
-    const called = gate();
-    const run: Engine['run'] = () => {
-      called.open();
-      return new Promise(() => {});
-    };
-    const world = await oneCall(run, { graceMs: 100 });
-    const halt = new AbortController();
-    const running = (await world.open({ clock })).run(halt.signal);
-    await clock.rest();
-    await called.opened;
-    halt.abort();
-    const ended = expect(running).rejects.toMatchObject({ code: 'ABORTED' });
-    await passing(clock, 100);
-    await ended;
-    expect((await world.types()).at(-1)).toBe('node-attempt-started');
-    expect(await (await world.open()).run()).toMatchObject({
-      kind: 'waiting',
-      positions: ['dag/a/1'],
-    });
-  });
-
-  it('is abandoned when it ignores a cancel, with a receipt of unknown usage', async () => {
-    const clock = handClock();
-    const called = gate();
-    const run: Engine['run'] = () => {
-      called.open();
-      return new Promise(() => {});
-    };
-    const world = await oneCall(run, { graceMs: 100 });
-    const executor = await world.open({ clock });
-    const running = executor.run();
-    await clock.rest();
-    await called.opened;
-    const cancelled = executor.cancel({ by: 'ada', reason: 'enough' });
-    await passing(clock, 100);
-    await cancelled;
-    expect(await running).toMatchObject({ code: 'CANCELLED' });
-    expect(await world.only('node-failed')).toMatchObject({ code: 'ABORTED', abandoned: true });
-    expect(await world.only('engine-attempt-recorded')).toMatchObject({
-      requested: asked,
-      usage: { kind: 'unknown' },
-      failure: 'timeout',
-    });
-  });
-});
+import { inOrder, scriptWorld } from '../seeds/world.ts';
+import { answer, asked, big, oneCall, oneReply, type Rules } from './one-call.ts';
+import { laneWorld } from './world.ts';
 
 describe('an answer that is refused', () => {
   const reply = (given: MockReply) => () => given;
@@ -457,4 +210,82 @@ test('a policy that waits and is then denied calls no engine', async () => {
   const [failed] = await world.payloads('node-failed');
   expect(failed).toMatchObject({ code: 'DENIED', message: 'Denied by ada.' });
   expect(world.engines[0]?.calls).toEqual([]);
+});
+
+describe('an answer that the graph has something against', () => {
+  const lane = { id: 'lane', requested: big, knownSubstitutions: [] };
+  const seats = [{ target: big, engine: MockEngine.forTarget(big, () => 'poison') }];
+  const nodes = { a: engineNode({ prompt: () => 'hi' }) };
+
+  it('is refused by validateNodeResult before it is recorded', async () => {
+    const told: string[] = [];
+    const world = await scriptWorld(
+      {
+        nodes: { a: lane },
+        decide: inOrder(['a', 'a/1']),
+        reduce: ({ type }) => void told.push(type),
+        validate: () => ({ code: 'BITTER', path: '/taste', message: 'spit it out' }),
+      },
+      { nodes, engines: seats },
+    );
+    await (await world.open()).run();
+    expect(await world.payload('node-failed')).toMatchObject({
+      code: 'RESULT_INVALID',
+      message: expect.stringMatching(/BITTER .*taste.* a: spit it out/),
+    });
+    expect(told).toEqual(['node-dispatched', 'engine-attempt-recorded', 'node-failed']);
+    expect(JSON.stringify(await world.events())).not.toContain('poison');
+  });
+
+  it('and cannot fold is a failure in its place, with one receipt', async () => {
+    const world = await scriptWorld(
+      {
+        nodes: { a: lane },
+        decide: inOrder(['a', 'a/1']),
+        reduce: ({ type }) => {
+          if (type === 'node-completed') throw new Error('cannot swallow');
+        },
+      },
+      { nodes, engines: seats },
+    );
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'complete' });
+    expect((await world.types()).slice(3)).toEqual([
+      'engine-attempt-recorded',
+      'node-failed',
+      'run-finished',
+    ]);
+    expect(await world.payload('node-failed')).toMatchObject({ code: 'RESULT_INVALID' });
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'complete' });
+  });
+
+  it('is refused when a person says it too', async () => {
+    const world = await scriptWorld(
+      {
+        nodes: { a: lane },
+        decide: inOrder(['a', 'a/1']),
+        validate: (_nodeId, result) =>
+          result === 'poison' ? { code: 'BITTER', path: '', message: 'no' } : null,
+      },
+      { nodes, engines: [{ target: big, engine: hanging() }] },
+    );
+    void (await world.open()).run().catch(() => {});
+    await called.opened;
+    const executor = await world.open();
+    const paused = await executor.resume('a/1');
+    const [pause] = paused.kind === 'pause' ? paused.pauses : [];
+    const by = { kind: 'completed', by: 'ada', reason: 'looked' } as const;
+    const id = pause?.pauseId ?? '';
+    await expect(executor.reconcile(id, { ...by, result: 'poison' })).rejects.toMatchObject({
+      code: 'RESULT_INVALID',
+    });
+    await executor.reconcile(id, { ...by, result: 'honey' });
+    expect(await executor.run()).toEqual({ kind: 'complete', output: ['honey'] });
+  });
+
+  const called = gate();
+  const hanging = () =>
+    MockEngine.forTarget(big, () => {
+      called.open();
+      return new Promise<string>(() => {});
+    });
 });
