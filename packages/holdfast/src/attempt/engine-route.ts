@@ -162,8 +162,9 @@ export class EngineRoute {
   #failed(error: unknown): CallEnd {
     const failure = this.#kindOf(error);
     const { usage, ...reported } = reportedBy(error);
-    const effective = this.#options.host.harmless(reported.effective);
-    const known = this.#receipt ?? { requested: null, usage: UNKNOWN_USAGE };
+    const known = this.#receipt ?? { requested: null, effective: null, usage: UNKNOWN_USAGE };
+    // An answer that has used too much is a failure, and says who answered all the same.
+    const effective = this.#options.host.harmless(reported.effective) ?? known.effective;
     this.#receipt = { ...known, effective, usage: usage ?? known.usage, failure };
     this.#commit(this.#receipt.usage);
     return { kind: 'failed', failure, error };

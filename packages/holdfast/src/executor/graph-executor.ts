@@ -1,13 +1,11 @@
 /** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
-import type { ChildRun, NodeBinding } from '../attempt/binding.ts';
+import type { NodeBinding } from '../attempt/binding.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { Clock, Ids } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { Memory } from '../memory/memory.ts';
-import { boundNodes } from '../nodes/bound-nodes.ts';
 import type { GraphNodeBinding } from '../nodes/long-form.ts';
 import { LaneBook } from '../run/lane-book.ts';
-import { GraphExecutionError } from '../run/run-error.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
@@ -18,6 +16,7 @@ import { endingChildren } from './child-runs.ts';
 import { Driver } from './driver.ts';
 import { EngineSeats } from './engine-bindings.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
+import { fittingNodes, inherited, requireChildParts, requiredMemory } from './graph-parts.ts';
 import { checkedOptions } from './option-check.ts';
 import type { EngineLine, ExecutorSettings, LogLine } from './options.ts';
 import {
@@ -31,7 +30,6 @@ import {
 } from './run-definition.ts';
 import { createRunInbox } from './run-inbox.ts';
 import { SNAPSHOT_TAIL_EVENTS } from './snapshot-policy.ts';
-import { localPlan } from './start-run.ts';
 
 /** Which run is driven, with which code, and within which limits. */
 export interface GraphExecutorOptions {
@@ -74,8 +72,10 @@ export interface GraphExecutorOptions {
  * });
  * const result = await executor.run();
  */
-export function createGraphExecutor(options: GraphExecutorOptions): Promise<GraphExecutor> {
-  return assembleExecutor(options, { snapshotTailEvents: SNAPSHOT_TAIL_EVENTS });
+export async function createGraphExecutor(options: GraphExecutorOptions): Promise<GraphExecutor> {
+  const executor = await assembleExecutor(options, { snapshotTailEvents: SNAPSHOT_TAIL_EVENTS });
+  requireChildParts(options);
+  return executor;
 }
 
 /** A mark this long tells any two owners of one run apart, and costs little in each append. */
@@ -159,51 +159,4 @@ function refuseOtherGraph(runId: string, graph: AnyCompiledGraph, stored: RunDef
       throw mismatch(runId, part, stored.graph[part], supplied[part]);
     }
   }
-}
-
-/** The bindings of the graph's nodes, engine-backed exactly where the plan has a lane. */
-function fittingNodes(
-  graph: AnyCompiledGraph,
-  nodes: GraphExecutorOptions['nodes'],
-  lanes: LaneBook,
-): ReadonlyMap<string, NodeBinding> {
-  const bound = boundNodes(graph, nodes);
-  return new Map(
-    Object.entries(bound).map(([id, binding]) => [id, fittingLane(id, binding, lanes)]),
-  );
-}
-
-/** A child run is given those engines of its parent that its own lanes may use. */
-function inherited(
-  engines: EngineSeats,
-  { graph, resolvedPlan }: ChildRun,
-): readonly GraphEngineBinding[] {
-  if (graph.describe().executionLanes.length === 0) return [];
-  return engines.bindingsFor((resolvedPlan ?? localPlan(graph)).plan);
-}
-
-/** A node with a lane is engine-backed, and no other is. */
-function fittingLane(nodeId: string, binding: NodeBinding, lanes: LaneBook): NodeBinding {
-  const lane = lanes.laneOf(nodeId);
-  if ((lane !== null) === (binding.engine !== null)) return binding;
-  throw new GraphExecutionError(
-    'MISSING_NODE_BINDING',
-    lane === null
-      ? `Node ${nodeId} has no lane in the plan: bind it to a function, not to an engine.`
-      : `Node ${nodeId} runs on lane ${lane.id}: bind it with engineNode.`,
-    { nodeId },
-  );
-}
-
-function requiredMemory(graph: AnyCompiledGraph, memory: Memory | undefined): Memory | null {
-  if (graph.requirements.memory !== 'required') return null;
-  const isLive =
-    typeof memory?.scope === 'string' &&
-    memory.scope.trim() !== '' &&
-    typeof memory.execute === 'function';
-  if (isLive) return memory;
-  throw new GraphExecutionError(
-    'MISSING_MEMORY',
-    `Graph ${graph.definition.value.id} requires memory: give bindings.memory a live Memory.`,
-  );
 }

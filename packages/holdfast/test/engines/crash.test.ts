@@ -272,7 +272,7 @@ describe('a token budget', () => {
     expect(await (await world.open({ engines })).run()).toMatchObject({ kind: 'fail' });
     expect(await world.payloads('node-failed')).toMatchObject([{ code: 'TOKEN_BUDGET' }]);
     expect(await world.payloads('engine-attempt-recorded')).toMatchObject([
-      { usage: { inputTokens: 10, outputTokens: 5 } },
+      { usage: { inputTokens: 10, outputTokens: 5 }, effective: { model: 'big' } },
     ]);
     expect(engine?.calls).toMatchObject([{ maxTokens: 10 }]);
   });

@@ -255,6 +255,60 @@ test('an output too large for an event of the parent is a failure of its node', 
   expect(await world.payload('node-failed')).toMatchObject({ code: 'RESULT_TOO_LARGE' });
 });
 
+describe('what a graph that stands for a node lacks is missed before anything runs', () => {
+  const asking = scripted({ nodes: { ask: lane }, decide: inOrder(['ask', '1']) });
+  const ask = engineNode({ prompt: () => 'hi' });
+  const remembering = scripted({ ...one, memory: 'required' });
+  const within = (node: NodeBinding) => graphNode({ graph: single, nodes: { a: node } });
+  const huge = [{ target: target('huge'), engine: MockEngine.forTarget(target('huge')) }];
+
+  it.each<[string, NodeBinding, string, RegExp]>([
+    [
+      'an engine',
+      graphNode({ graph: asking, nodes: { ask } }),
+      'MISSING_ENGINE_BINDING',
+      /node a: target .*big.* has no engine/,
+    ],
+    [
+      'the right engine',
+      graphNode({ graph: asking, nodes: { ask }, engines: huge }),
+      'MISSING_ENGINE_BINDING',
+      /node a: target .*big.* has no engine/,
+    ],
+    [
+      'a prompt',
+      graphNode({ graph: asking, nodes: { ask: dataNode(() => 1) }, engines: huge }),
+      'MISSING_ENGINE_BINDING',
+      /node a: /,
+    ],
+    [
+      'a function',
+      graphNode({ graph: single, nodes: { a: ask } }),
+      'MISSING_NODE_BINDING',
+      /node a: Node a has no lane/,
+    ],
+    [
+      'its memory',
+      graphNode({ graph: remembering, nodes: { a: dataNode(() => 1) } }),
+      'MISSING_MEMORY',
+      /node a: Graph scripted requires memory/,
+    ],
+    [
+      'an engine three runs down',
+      within(within(graphNode({ graph: asking, nodes: { ask } }))),
+      'MISSING_ENGINE_BINDING',
+      /node a: The graph of node a: The graph of node a: target/,
+    ],
+  ])('%s', async (_what, node, code, message) => {
+    const world = await scriptWorld(one, { nodes: { a: node } });
+    await expect(world.open()).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    expect(await world.types()).toEqual(['run-started']);
+  });
+});
+
 test.each<[string, () => JsonValue, string]>([
   [
     'throws',
