@@ -147,6 +147,48 @@ describe('a token budget that a graph node shares with its parent', () => {
   );
 });
 
+test('a token budget counts what each successor of a child has used', async () => {
+  const calls: string[] = [];
+  const engine = MockEngine.forTarget(big, ({ prompt }) => {
+    calls.push(prompt);
+    return 'fine';
+  });
+  const asking = scripted({
+    nodes: { ask: lane },
+    decide: (told) => {
+      const done = inOrder(['ask', '1'])(told);
+      const ends = done[0]?.kind === 'complete' && calls.length < 3;
+      return ends ? [{ kind: 'complete', output: { continueAs: { input: {} } } }] : done;
+    },
+  });
+  const storage = memory();
+  const stopped = new AbortController();
+  const open = async () => {
+    const tokenBudget = createTokenBudget(1_000);
+    const nodes = {
+      sub: graphNode({
+        graph: asking,
+        nodes: { ask: engineNode({ prompt: () => 'hi', tokenBudget }) },
+        engines: [{ target: big, engine }],
+      }),
+      stop: dataNode(() => stopped.abort()),
+    };
+    return { nodes, tokenBudget };
+  };
+  const graph = scripted({
+    nodes: { sub: null, stop: null },
+    decide: inOrder(['sub', '1'], ['stop', '2']),
+  });
+  await startRun(storage, { runId: 'r1', graph, input: null });
+  const first = await open();
+  const old = await createGraphExecutor({ runId: 'r1', graph, storage, nodes: first.nodes });
+  await expect(old.run(stopped.signal)).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(calls).toHaveLength(3);
+  const { nodes, tokenBudget } = await open();
+  await (await createGraphExecutor({ runId: 'r1', graph, storage, nodes })).run();
+  expect(tokenBudget.snapshot()).toMatchObject({ calls: 3, usedTokens: 45 });
+});
+
 describe('the time until node code four runs down is told to stop', () => {
   /** Node code that waits for its signal, and when it was told. */
   function leaf() {

@@ -27,6 +27,12 @@ describe('an answer that is refused', () => {
 
   it.each<[string, string, MockResponder, Rules]>([
     ['over outputBytes', 'OUTPUT_LIMIT', () => 'x'.repeat(11), { outputBytes: 10 }],
+    [
+      'over outputBytes in all its parts, small as its result is',
+      'OUTPUT_LIMIT',
+      reply({ parts: [text('a long way', false), text('ok', true)] }),
+      { outputBytes: 10, parseResult: () => 1 },
+    ],
     ['against its contract', 'RESULT_INVALID', () => 'bad', { resultContract: contract }],
     [
       'that parseResult cannot read',
