@@ -360,6 +360,8 @@ describe('what is no binding is refused when the run is opened', () => {
     ['null', null],
     ['a text', 'a'],
     ['an empty object', {}],
+    ['an object with a function alone', { run: () => 1 }],
+    ['an object with an engine alone', { engine: null }],
   ])('%s for a node', async (_what, binding) => {
     const world = await worldOf({ a: dataNode(() => 1) });
     await expect(world.open({ nodes: { a: binding as never } })).rejects.toMatchObject({
@@ -425,6 +427,11 @@ describe('an engine binding that is none is refused, naming its place', () => {
     [
       'an identity without capabilities',
       [{ ...fits, selection: { ...selection, capabilities: undefined } }],
+      /engines\[0\]\.selection/,
+    ],
+    [
+      'an identity without a model',
+      [{ ...fits, selection: { ...selection, model: null } }],
       /engines\[0\]\.selection/,
     ],
     [
