@@ -7,6 +7,7 @@ import type { HashText } from '../base/digest.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import type { PositionRecord } from '../run/position-record.ts';
+import { GraphExecutionError } from '../run/run-error.ts';
 import type { CancelPlan } from './cancel-plan.ts';
 import type { Drive } from './drive.ts';
 import type { ForeignPositions } from './foreign-positions.ts';
@@ -51,6 +52,7 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
   drive.mustDecide ||= batch.asksDecision;
   if (batch.machine.fold.end !== null || drive.mode !== 'normal') return STAY;
   if (drive.isHeld(batch.machine.fold)) return STAY;
+  refuseForeignCheck(batch);
   writeResumes(batch, drive, options);
   const { maxBatchBytes } = options.limits;
   const hasSlot = () => freeSlots(batch, options) > 0;
@@ -66,6 +68,16 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
   drive.mustDecide ||= batch.asksDecision;
   if (options.foreign.someRun(batch)) return STAY;
   return drive.ending === null ? goOn(batch, drive, options) : ending(batch, drive);
+}
+
+/** Who has let its own checks end meets an open one: another process drives the run. */
+function refuseForeignCheck({ machine }: TurnBatch): void {
+  const { runId, preflight, cancelRequested } = machine.fold;
+  if (preflight.openProbe === null || cancelRequested !== null) return;
+  throw new GraphExecutionError(
+    'OWNERSHIP_LOST',
+    `Another process checks the engines of run ${runId}; this one has stopped.`,
+  );
 }
 
 /** Re-opens what `resume` names, all or nothing; a paused position waits until a slot is free. */

@@ -9,7 +9,7 @@ import { millisecondsOf } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { LiveAttempts } from './live-attempts.ts';
 import { writeResumed } from './reconcile-attempt.ts';
-import { writeReceipt } from './record-engine.ts';
+import { writeInterruptedCall, writeReceipt } from './record-engine.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { isUndoPosition } from './undo-position.ts';
@@ -84,6 +84,9 @@ export class CancelPlan {
     if (attempt !== undefined) this.#leave(attempt);
     const receipt = attempt?.receipt ?? null;
     if (receipt !== null) writeReceipt(batch, record, receipt);
+    else if (attempt === undefined && record.status === 'running') {
+      writeInterruptedCall(batch, record);
+    }
     const retryable = record.started?.retrySafe ?? true;
     const outcome = failed('ABORTED', REASON, retryable);
     writeOutcome(batch, record, { ...outcome, abandoned: true });

@@ -106,7 +106,7 @@ export async function assembleExecutor(
     bindings: fittingNodes(graph, options.nodes, lanes),
     lanes,
     engines,
-    preflightScratchDirectory: hasChecks ? await requireScratch(scratch) : null,
+    preflightScratchDirectory: hasChecks ? requireScratch(scratch) : null,
     runInput: await readInputs(storage, runId, definition),
     memory: requiredMemory(graph, bindings?.memory),
     clock,

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../base/json.ts';
 import type { UsageReceipt } from '../base/usage.ts';
 import type { AgentRequest } from '../engine/engine.ts';
+import type { ExecutionTarget } from '../graph/execution-target.ts';
 import { type SeatPlan, targetKey } from './sim-lanes.ts';
 import type { SimRecord } from './sim-record.ts';
 import { type SimReferee, SimViolation } from './sim-referee.ts';
@@ -25,6 +26,14 @@ export class SimCalls {
   /** The place of the next call among all of its seat, from 0. */
   next(seat: SeatPlan): number {
     const key = targetKey(seat.target);
+    const count = this.#bySeat.get(key) ?? 0;
+    this.#bySeat.set(key, count + 1);
+    return count;
+  }
+
+  /** The place of the next question to a seat among all, from 0. */
+  ask(seat: SeatPlan): number {
+    const key = `asked ${targetKey(seat.target)}`;
     const count = this.#bySeat.get(key) ?? 0;
     this.#bySeat.set(key, count + 1);
     return count;
@@ -59,7 +68,10 @@ export class SimCalls {
     if (referee.lanes.isDead(target)) refuse('it was proven dead before');
     const effective = this.#effective(referee, position)?.target;
     const isFallback = effective !== undefined && targetKey(effective) !== targetKey(target);
-    if (isFallback && !referee.lanes.isDead(effective)) refuse('its effective target lives');
+    const mayLive = referee.plan.preflight !== null && hasNoAdmission(referee, effective);
+    if (isFallback && !mayLive && !referee.lanes.isDead(effective)) {
+      refuse('its effective target lives');
+    }
     const fallbacks = before.filter(
       (each) => effective !== undefined && targetKey(each.seat.target) !== targetKey(effective),
     );
@@ -90,6 +102,17 @@ export class SimCalls {
     const calls = this.#calls.get(`${runId} ${position}`) ?? [];
     return calls.filter((call) => call.launch === launch).length;
   }
+}
+
+/** A check may block a target that cannot be asked: then it is passed over though it lives. */
+function hasNoAdmission(referee: SimReferee, target: ExecutionTarget | undefined): boolean {
+  const seats = referee.plan.lanes.flatMap((lane) => lane.seats);
+  return seats.some(
+    (seat) =>
+      seat.admissions === null &&
+      target !== undefined &&
+      targetKey(seat.target) === targetKey(target),
+  );
 }
 
 function textOf(usage: JsonValue): string {

@@ -15,6 +15,8 @@ export interface EngineHost {
   readonly process: SimProcess;
   /** Notes a call; gives its place among all calls of the seat, from 0. */
   readonly called: (seat: SeatPlan, request: AgentRequest, signal: AbortSignal) => number;
+  /** Notes a question; gives its place among all of the seat, from 0. */
+  readonly asked: (seat: SeatPlan) => number;
   /** Notes the usage that the engine claims for a call. */
   readonly said: (request: AgentRequest, usage: UsageReceipt) => void;
   readonly acts: (act: EngineAct) => void;
@@ -25,7 +27,19 @@ export interface EngineHost {
 
 /** The engine behind a seat. */
 export function simulatedEngine(seat: SeatPlan, host: EngineHost): Engine {
-  return { name: `engine of ${seat.target.model}`, run: (...call) => run(seat, host, call) };
+  const name = `engine of ${seat.target.model}`;
+  const answers: Engine['run'] = (...call) => run(seat, host, call);
+  if (seat.admissions === null) return { name, run: answers };
+  return { name, run: answers, admit: () => admit(seat, host) };
+}
+
+async function admit(seat: SeatPlan, host: EngineHost): Promise<EngineSelectionRecord> {
+  const acts = seat.admissions ?? [];
+  const act = acts[Math.min(host.asked(seat), acts.length - 1)] ?? 'admits';
+  host.mayDie(`an admission of ${seat.target.model}`);
+  if (act === 'never says') return new Promise(() => undefined);
+  if (act !== 'admits') throw new EngineError({ kind: act, message: `It says: ${act}.` });
+  return engineSelection({ ...seat.target, capabilities: seat.target.tools });
 }
 
 async function run(
@@ -114,7 +128,7 @@ function said(text: string, { seat, request, host, index, onEvent }: Asked): Age
   onEvent({ kind: 'usage', usage });
   const requested: EngineSelectionRecord = engineSelection({
     ...seat.target,
-    capabilities: seat.target.tools,
+    capabilities: request.tools ?? seat.target.tools,
   });
   return {
     parts: [{ kind: 'assistant', text, final: true }],

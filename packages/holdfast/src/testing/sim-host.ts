@@ -4,11 +4,13 @@
  */
 import { isoTime, millisecondsOf } from '../base/time.ts';
 import type { GraphExecutor } from '../executor/executor.ts';
-import { startRun } from '../executor/start-run.ts';
+import { interruptRunPreflight } from '../executor/run-preflight.ts';
+import { startRelative } from '../executor/start-run.ts';
 import type { RunPaused, RunResult, RunWaiting } from '../run/run-result.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import { resolvedPlanOf } from './sim-plan.ts';
 import { DEAD, type SimProcess } from './sim-process.ts';
 import { ROOT_RUN_ID, type SimWorld } from './sim-world.ts';
 
@@ -101,6 +103,8 @@ class HostLife {
   #executor: GraphExecutor | null = null;
   #lease: LeaseGrant | null = null;
   #toResume: readonly string[] = [];
+  /** The pause of an engine check to go on from. */
+  #preflightEventId: string | null = null;
   /** Whether people may have settled what this host wants to resume. */
   #mayBeLate = false;
 
@@ -118,7 +122,9 @@ class HostLife {
       } catch (error) {
         world.explain(error, this.#who, this.#expected());
         this.#toResume = [];
+        this.#preflightEventId = null;
         this.#mayBeLate = false;
+        await this.#closeProbe();
         // Some hosts go on with the executor that has failed, others open a new one.
         if (this.#lease !== null || random.chance(0.5)) this.#executor = null;
         this.#lease = null;
@@ -140,16 +146,18 @@ class HostLife {
     try {
       const { signal } = halt;
       const positions = this.#toResume;
+      const preflightEventId = this.#preflightEventId;
       world.trace.add(this.#who, positions.length > 0 ? `resumes ${positions.join()}` : 'drives');
-      result = await (positions.length > 0
-        ? executor.resume(positions, signal)
-        : executor.run(signal));
+      if (preflightEventId !== null) result = await executor.resume({ preflightEventId }, signal);
+      else if (positions.length > 0) result = await executor.resume(positions, signal);
+      else result = await executor.run(signal);
     } finally {
       hosts.rests(process);
       stopped();
       beat();
     }
     this.#toResume = [];
+    this.#preflightEventId = null;
     return this.#next(result);
   }
 
@@ -181,8 +189,28 @@ class HostLife {
     } else await process.sleep(POLL_MS);
   }
 
-  async #rest({ pauses }: RunPaused): Promise<void> {
-    const { world, random } = this.#parts;
+  /** A check that a dead process has left open is closed by whoever comes next. */
+  async #closeProbe(): Promise<void> {
+    const { world, hosts, process } = this.#parts;
+    if (world.plan.preflight === null || !hosts.mayTakeOver(process)) return;
+    const { clock } = process;
+    const lease = this.#lease === null ? {} : { lease: this.#lease };
+    try {
+      if ((await this.#storage.runIndex.get(ROOT_RUN_ID)) === null) return;
+      await interruptRunPreflight(this.#storage, ROOT_RUN_ID, { clock, ...lease });
+    } catch (error) {
+      world.explain(error, this.#who, this.#expected());
+    }
+  }
+
+  async #rest({ pauses, preflightEventId }: RunPaused): Promise<void> {
+    const { world, process, random } = this.#parts;
+    if (preflightEventId !== undefined) {
+      world.trace.count('preflight pause');
+      await process.sleep(random.pick([0, 100, 5_000]));
+      this.#preflightEventId = preflightEventId;
+      return;
+    }
     world.trace.add(this.#who, `rests: ${pauses.map(({ pauseId }) => pauseId).join()}`);
     const uncertain = pauses.find(
       ({ request, runId }) => request.kind === 'reconcile-attempt' && runId === ROOT_RUN_ID,
@@ -244,7 +272,9 @@ class HostLife {
     const { graph } = world.plan;
     try {
       const input = { seed: world.options.seed };
-      await startRun(this.#storage, { runId: ROOT_RUN_ID, graph, input, clock: process.clock });
+      const resolvedPlan = resolvedPlanOf(world.plan);
+      const run = { runId: ROOT_RUN_ID, graph, input, resolvedPlan, clock: process.clock };
+      await startRelative(this.#storage, run);
     } catch (error) {
       // Somebody, or this very host by a write that seemed to fail, has started it.
       world.explain(error, this.#who, ['SEQUENCE_CONFLICT', ...STORE_FAULTS]);
@@ -294,9 +324,13 @@ class HostLife {
 
   #expected(): readonly string[] {
     const { owners, leases, freezes } = this.#parts.world.options;
-    const shared = owners > 1 ? ['OWNERSHIP_LOST', 'PROTOCOL'] : [];
+    const checked = this.#parts.world.plan.preflight === null ? [] : ['PROTOCOL'];
+    const shared = owners > 1 ? ['OWNERSHIP_LOST', 'PROTOCOL', 'RESUME_EVENT_MISMATCH'] : [];
     const late = this.#mayBeLate ? ['PROTOCOL'] : [];
-    const fenced = leases || freezes > 0 ? ['OWNERSHIP_LOST', 'LEASE_LOST'] : [];
-    return ['ABORTED', ...STORE_FAULTS, ...shared, ...late, ...fenced];
+    const fenced =
+      leases || freezes > 0
+        ? ['OWNERSHIP_LOST', 'LEASE_LOST', 'STALE_FENCE', 'RESUME_EVENT_MISMATCH']
+        : [];
+    return ['ABORTED', ...STORE_FAULTS, ...checked, ...shared, ...late, ...fenced];
   }
 }

@@ -70,13 +70,18 @@ export class LaneReferee {
   /** The rule that a dead-lane fact breaks, or null; `before` stands before it in its append. */
   unavailable(payload: JsonObject, before: EventEnvelope | null): string | null {
     const receipt = isJsonObject(before?.payload) ? before.payload : {};
-    const { selected, reported, failure } = payload;
+    const { selected, failure } = payload;
     if (before?.type !== 'graph:engine-attempt-recorded') return 'no receipt stands before it';
     const isProven =
       receipt['failure'] === failure &&
       receipt['position'] === payload['position'] &&
       JSON.stringify(receipt['requested']) === JSON.stringify(selected);
     if (!isProven) return 'the receipt before it proves something else';
+    return this.bury(payload);
+  }
+
+  /** Takes in a fact; the rule that it breaks, or null. */
+  bury({ selected, reported, failure }: JsonObject): string | null {
     if (!isJsonObject(selected)) return 'it names no target';
     return this.#bury(textOf(failure), selected, isJsonObject(reported) ? reported : {});
   }

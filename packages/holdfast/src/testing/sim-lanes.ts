@@ -1,6 +1,7 @@
 /** Random lanes, and what the engines behind them do at each of their calls. */
 import type { EngineFailureKind } from '../base/engine-failure.ts';
 import type { ExecutionLaneDescription, ExecutionTarget } from '../graph/execution-target.ts';
+import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /** What an engine does when it is called: it fails in some way, answers, or misbehaves. */
@@ -18,8 +19,13 @@ export type EngineAct =
   | 'throws an untyped error'
   | 'leaks a secret';
 
+/** What an engine says when it is asked whether it would take a request. */
+export type AdmitAct = 'admits' | 'never says' | EngineFailureKind;
+
 export interface SeatPlan {
   readonly target: ExecutionTarget;
+  /** One answer after the other, the last one repeated; null = it cannot be asked. */
+  readonly admissions: readonly AdmitAct[] | null;
   /** Its acts, one call after the other; the last one is repeated. */
   readonly acts: readonly EngineAct[];
   readonly workMs: number;
@@ -91,8 +97,39 @@ function planSeat(random: SeededRandom, model: string): SeatPlan {
       model: random.chance(0.2) ? 'shared' : model,
       tools: random.chance(0.2) ? ['read'] : [],
     },
-    acts: Array.from({ length: random.integer(1, 4) }, () => planAct(random, trouble)),
+    admissions: random.chance(0.2) ? null : planAdmissions(random, trouble),
+    // In the end all is well, or engine checks would fail and be tried again for ever.
+    acts: [
+      ...Array.from({ length: random.integer(1, 4) }, () => planAct(random, trouble)),
+      'answers',
+    ],
     workMs: random.pick([0, 1, 40, 900]),
+  };
+}
+
+function planAdmissions(random: SeededRandom, trouble: number): readonly AdmitAct[] {
+  const some = Array.from({ length: random.integer(1, 3) }, () =>
+    random.chance(trouble / 3)
+      ? random.pick(['never says', 'transient', 'auth', 'missing-cli', 'unknown'] as const)
+      : 'admits',
+  );
+  return [...some, 'admits'];
+}
+
+/** How the lanes are checked before the run, or not at all. */
+export function planPreflight(
+  random: SeededRandom,
+  lanes: readonly LanePlan[],
+): RunPreflightPolicy | null {
+  if (!random.chance(0.4)) return null;
+  return {
+    // Long enough for whoever answers at all: the rest never would.
+    timeoutMs: random.pick([2_000, 20_000]),
+    lanes: lanes.map(({ id }) => ({
+      laneId: id,
+      live: random.pick(['required', 'skip'] as const),
+      unsupportedStatic: random.pick(['block', 'allow', 'allow'] as const),
+    })),
   };
 }
 

@@ -158,7 +158,7 @@ export class SimPeople {
       await executor.answer(pauseId, { approved: true }, { by: 'people' });
     } catch (error) {
       // Whoever has not read of the answer yet may find another fault first.
-      this.#world.explain(error, 'people', [...RACES, 'ANSWER_INVALID', 'PROTOCOL']);
+      this.#world.explain(error, 'people', [...this.#races(), 'ANSWER_INVALID', 'PROTOCOL']);
       return;
     }
     this.#world.violate(`an answer to the used pause ${pauseId} was accepted`);
@@ -180,6 +180,12 @@ export class SimPeople {
     return this.#world.record.referee(ROOT_RUN_ID);
   }
 
+  /** An owner whose checks of engines are refused refuses what it was told too. */
+  #races(): readonly string[] {
+    const { preflight } = this.#world.plan;
+    return preflight === null ? RACES : [...RACES, 'PROTOCOL', 'RESUME_EVENT_MISMATCH'];
+  }
+
   /** Does something through an executor that can be reached now; lost races are passed over. */
   async #reach(act: (reached: Reached) => Promise<void>): Promise<void> {
     const { process, executor } = (await this.#reached()) ?? {};
@@ -188,7 +194,7 @@ export class SimPeople {
       const end = await process.outlived(act({ process, executor }));
       if (end === DEAD) this.#world.trace.add('people', 'hear nothing more');
     } catch (error) {
-      this.#world.explain(error, 'people', RACES);
+      this.#world.explain(error, 'people', this.#races());
       if (this.#random.chance(0.3)) this.#deskExecutor = null;
     }
   }
@@ -214,7 +220,7 @@ export class SimPeople {
       this.#deskExecutor = opened;
       return { process, executor: opened };
     } catch (error) {
-      this.#world.explain(error, 'people', RACES);
+      this.#world.explain(error, 'people', this.#races());
       return null;
     }
   }

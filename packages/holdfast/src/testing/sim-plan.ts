@@ -1,5 +1,6 @@
 /** Random graphs of every form, with what each of their nodes will do. */
 import type { JsonObject } from '../base/json.ts';
+import { localPlan } from '../executor/start-run.ts';
 import type { FlowNode } from '../flow/flow-graph.ts';
 import { dagGraphType } from '../forms/dag.ts';
 import type { DagDefinition } from '../forms/dag-definition.ts';
@@ -7,6 +8,8 @@ import { flowGraphType } from '../forms/flow.ts';
 import { type FlowFile, flowDefinition } from '../forms/flow-definition.ts';
 import { compileGraph } from '../graph/compile.ts';
 import type { AnyCompiledGraph, GraphEvent } from '../graph/graph-type.ts';
+import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
+import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { simulatedFlow } from './sim-flow.ts';
 import {
@@ -15,6 +18,7 @@ import {
   type LanePlan,
   planEngine,
   planLanes,
+  planPreflight,
 } from './sim-lanes.ts';
 import type { SimulationForm } from './sim-options.ts';
 import { type ScriptDefinition, type ScriptNodeData, scriptGraphType } from './sim-script.ts';
@@ -74,6 +78,8 @@ export interface RunPlan {
   readonly flow: FlowFile | null;
   /** The lanes of its nodes, and what the engines behind them do. */
   readonly lanes: readonly LanePlan[];
+  /** How they are checked before anything is dispatched. */
+  readonly preflight: RunPreflightPolicy | null;
 }
 
 /** The plain operations of a graph, whatever its state is. */
@@ -88,6 +94,8 @@ export interface PlanRequest {
   readonly nodes: number;
   /** How deep child runs may nest. */
   readonly depth: number;
+  /** Whether engines may be checked first: two owners at once would begin their checks for ever. */
+  readonly mayCheck?: boolean;
 }
 
 /** A random run. Graph ids are unique within one simulation. */
@@ -102,7 +110,7 @@ export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
       : compileGraph(scriptGraphType, scriptOf(random, request.id, ids, edges));
   const nodes = new Map<string, NodePlan>();
   for (const id of ids) nodes.set(id, planNode(random, { ...request, id: `${request.id}-${id}` }));
-  return { graph, nodes, flow: null, lanes: [] };
+  return { graph, nodes, flow: null, lanes: [], preflight: null };
 }
 
 /** A dag of which most nodes are backed by engines. */
@@ -120,7 +128,9 @@ function planWithLanes(random: SeededRandom, request: PlanRequest): RunPlan {
   const lanes = planned.filter((lane) => used.has(lane.id));
   const dag = dagOf(random, id, ids, edgesOf(random, ids));
   const definition = { ...dag, nodes: dag.nodes.map((node) => withLane(node, nodes, lanes)) };
-  return { graph: compileGraph(dagGraphType, definition), nodes, flow: null, lanes };
+  const mayCheck = request.mayCheck === true && lanes.length > 0;
+  const preflight = mayCheck ? planPreflight(random, lanes) : null;
+  return { graph: compileGraph(dagGraphType, definition), nodes, flow: null, lanes, preflight };
 }
 
 function withLane(
@@ -140,7 +150,7 @@ function planFlow(random: SeededRandom, request: PlanRequest): RunPlan {
   const nodes = new Map<string, NodePlan>();
   for (const node of flow.nodes) nodes.set(node.id, planFlowNode(random, node, request));
   const graph = compileGraph(flowGraphType, flowDefinition(flow));
-  return { graph, nodes, flow, lanes: [] };
+  return { graph, nodes, flow, lanes: [], preflight: null };
 }
 
 function planFlowNode(random: SeededRandom, node: FlowNode, request: PlanRequest): NodePlan {
@@ -281,4 +291,21 @@ function planSteps(random: SeededRandom): readonly StepPlan[] {
     fails: random.chance(0.1),
     isAwaited: !random.chance(0.05),
   }));
+}
+
+/** The plan that a run is stored with: the graph's own, and how its lanes are checked. */
+export function resolvedPlanOf({ graph, preflight }: RunPlan): ResolvedPlanSnapshot {
+  const local = localPlan(graph);
+  if (preflight === null) return local;
+  const { package: identity, permissions, executionLanes } = local.plan;
+  return resolveGraphPlan(graph.describe(), {
+    package: identity,
+    admission: { package: identity, permissions: permissions.admitted },
+    executionLanes: executionLanes.map(({ id, effective, fallbacks }) => ({
+      id,
+      effective,
+      fallbacks,
+    })),
+    preflight,
+  });
 }

@@ -9,7 +9,6 @@ import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/ports.ts';
 import { millisecondsOf } from '../base/time.ts';
 import { childRunId, isChildRunId } from '../executor/run-names.ts';
-import { localPlan } from '../executor/start-run.ts';
 import type { GraphEvent } from '../graph/graph-type.ts';
 import { eventCatalog, isEventType } from '../history/catalog.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
@@ -19,7 +18,7 @@ import { hashText } from '../store/host-hash.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
 import { SIMULATED_SECRET } from './sim-engine.ts';
 import type { CallWitness } from './sim-lane-referee.ts';
-import type { RunPlan } from './sim-plan.ts';
+import { type RunPlan, resolvedPlanOf } from './sim-plan.ts';
 import type { SimPosition } from './sim-position.ts';
 import { SimReferee, SimViolation } from './sim-referee.ts';
 import type { SimTrace } from './sim-trace.ts';
@@ -232,7 +231,7 @@ export class SimRecord {
 
   #machine({ runId, plan }: SimReferee, saved: SavedMachine | null): RunMachine {
     const { graph } = plan;
-    const lanes = plan.lanes.length === 0 ? LaneBook.none : new LaneBook(localPlan(graph).plan);
+    const lanes = plan.lanes.length === 0 ? LaneBook.none : new LaneBook(resolvedPlanOf(plan).plan);
     return new RunMachine({ runId, graph, digest: this.#digest, lanes }, saved);
   }
 }

@@ -7,6 +7,7 @@ import type { EventEnvelope } from '../history/envelope.ts';
 import { type CallWitness, LaneReferee } from './sim-lane-referee.ts';
 import type { NodePlan, RunPlan } from './sim-plan.ts';
 import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
+import { ProbeReferee } from './sim-probe-referee.ts';
 
 export interface RefereeOptions {
   readonly runId: string;
@@ -26,6 +27,7 @@ export class SimReferee {
   readonly plan: RunPlan;
   readonly positions: Map<string, SimPosition> = new Map();
   readonly lanes: LaneReferee;
+  readonly #probes: ProbeReferee;
   readonly #options: RefereeOptions;
   readonly #steps = new Map<string, Map<string, SimStep>>();
   readonly #stepStarts = new Map<string, number>();
@@ -46,6 +48,7 @@ export class SimReferee {
     this.#options = options;
     this.runId = options.runId;
     this.plan = options.plan;
+    this.#probes = new ProbeReferee(options.plan.preflight !== null);
     this.lanes = new LaneReferee(options.runId, options.plan.lanes, options.witness);
   }
 
@@ -159,7 +162,19 @@ export class SimReferee {
       case 'graph:engine-attempt-recorded':
         return this.#receipt(event, payload);
       case 'graph:model-unavailable': {
-        const rule = this.lanes.unavailable(payload, this.#before);
+        const isFromCheck = payload['nodeId'] === undefined;
+        const rule = isFromCheck
+          ? (this.#probes.proves(payload, this.#before) ?? this.lanes.bury(payload))
+          : this.lanes.unavailable(payload, this.#before);
+        if (rule !== null) this.#violate(event, rule);
+        return;
+      }
+      case 'preflight:probe-started':
+      case 'preflight:probe-finished':
+      case 'preflight:paused':
+      case 'preflight:resumed':
+      case 'preflight:failed': {
+        const rule = this.#probes.read(event, payload, this.#before);
         if (rule !== null) this.#violate(event, rule);
         return;
       }
@@ -196,6 +211,8 @@ export class SimReferee {
 
   #dispatched(event: EventEnvelope, payload: JsonObject): void {
     const position = dispatchedPosition(payload);
+    const early = this.#cancelled ? null : this.#probes.work();
+    if (early !== null) this.#violate(event, early);
     if (this.positions.has(position.position)) this.#violate(event, 'it was dispatched before');
     const decidedAt = Number(payload['decidedAt']);
     if (decidedAt >= event.sequence || decidedAt < this.#decidedAt) {

@@ -2,6 +2,8 @@
  * The world of one simulation: time, the store that outlives every process, the processes, and
  * what has been found wrong. The executor in it is the production one.
  */
+import { realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { createMemoryBacking } from '../adapters/memory/backing.ts';
 import { createMemoryRunStorage } from '../adapters/memory/storage.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
@@ -42,6 +44,9 @@ export interface SimulationSeams {
   readonly graph?: (graph: AnyCompiledGraph, process: SimProcess) => AnyCompiledGraph;
 }
 
+/** Nothing is written there: the engines are simulated too. */
+const SCRATCH = realpathSync(tmpdir());
+
 const SMALL_EVENT_BYTES = 2_048;
 const SMALL_BATCH_BYTES = 3_072;
 
@@ -72,7 +77,9 @@ export class SimWorld {
     this.#seams = seams;
     this.random = createSeededRandom(options.seed);
     const { form, nodes } = options;
-    this.plan = planRun(this.random.fork('plan'), { id: ROOT_RUN_ID, form, nodes, depth: 2 });
+    const mayCheck = options.owners === 1 || options.leases;
+    const request = { id: ROOT_RUN_ID, form, nodes, depth: 2, mayCheck };
+    this.plan = planRun(this.random.fork('plan'), request);
     this.#learn(this.plan);
     this.faults = new SimFaults(this.random.fork('faults'), options);
     this.lastAppendMs = this.clock.now();
@@ -163,6 +170,7 @@ export class SimWorld {
         storage,
         nodes: plannedNodes(this.plan, this.#workHost(process)),
         engines: this.#engines(process),
+        preflightScratchDirectory: SCRATCH,
         onEngineEvent: (line) => this.#hear(line),
         clock: process.clock,
         ids: this.#idsOf(process),
@@ -234,6 +242,7 @@ export class SimWorld {
       acts: (act) => this.trace.count(`act ${act}`),
       largeLength: this.options.smallBatches ? 2 * SMALL_EVENT_BYTES : 10,
       said: (request, usage) => this.#calls.said(request, usage),
+      asked: (seat) => this.#calls.ask(seat),
       called: (seat, request, signal) => {
         const call = { seat, request, who: process.name };
         const mustLook = process.isAlive && !signal.aborted;

@@ -1,22 +1,22 @@
 /** Where engines are checked: a directory of its own, so that a check sees nobody's work. */
-import { lstat, realpath } from 'node:fs/promises';
+import { lstatSync, realpathSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
 import { errorText, HoldfastError } from '../base/errors.ts';
 
 /** The directory, which exists. Throws `INVALID_PREFLIGHT_CONFIG`. */
-export async function requireScratch(given: string | undefined): Promise<string> {
+export function requireScratch(given: string | undefined): string {
   if (typeof given !== 'string') return refuse('it is missing');
   if (!isAbsolute(given)) return refuse(`${shown(given)} is not absolute`);
   if (normalize(given) !== given) return refuse(`${shown(given)} is not in its shortest form`);
-  const fault = await directoryFault(given);
+  const fault = directoryFault(given);
   return fault === null ? given : refuse(`${shown(given)} ${fault}`);
 }
 
-async function directoryFault(path: string): Promise<string | null> {
+function directoryFault(path: string): string | null {
   try {
-    const found = await lstat(path);
+    const found = lstatSync(path);
     if (!found.isDirectory()) return found.isSymbolicLink() ? 'is a link' : 'is no directory';
-    const real = await realpath(path);
+    const real = realpathSync(path);
     return real === path ? null : `leads through a symbolic link to ${shown(real)}`;
   } catch (error) {
     return `cannot be read: ${errorText(error)}`;

@@ -16,6 +16,7 @@ import {
 } from 'holdfast';
 import type { SimProcess, SimulationSeams } from 'holdfast/testing';
 import { Attempt } from '../../src/attempt/attempt.ts';
+import { Drive } from '../../src/executor/drive.ts';
 import { EngineSeats } from '../../src/executor/engine-bindings.ts';
 import { ForeignPositions } from '../../src/executor/foreign-positions.ts';
 import { RunLog } from '../../src/executor/run-log.ts';
@@ -131,6 +132,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a store that takes unknown usage for none',
     seams: { storage: (storage) => withEvents(storage, { append: free(storage.eventStore) }) },
+  },
+  {
+    name: 'an executor that does not wait for the end of its engine checks',
+    plant: () => replace(Drive.prototype, 'isHeld', () => false),
   },
   {
     name: 'an executor that records what it does not screen',
