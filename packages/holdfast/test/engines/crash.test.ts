@@ -110,6 +110,28 @@ describe('a call that was in flight', () => {
     expect(await world.payloads('engine-attempt-recorded')).toHaveLength(1);
   });
 
+  it('is recorded as unknown too when the next process only cancels the run', async () => {
+    const world = await died();
+    const next = await world.open();
+    await next.cancel({ by: 'ada', reason: 'enough' });
+    expect(await next.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+    expect(await world.payloads('engine-attempt-recorded')).toEqual([
+      { ...interrupted, sequence: 1 },
+    ]);
+    expect(await world.payloads('node-failed')).toMatchObject([
+      { code: 'ABORTED', abandoned: true },
+    ]);
+  });
+
+  it('is recorded once when the run is cancelled after somebody was asked', async () => {
+    const world = await died();
+    const next = await world.open();
+    await next.resume('dag/a/1');
+    await next.cancel({ by: 'ada', reason: 'enough' });
+    expect(await next.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+    expect(await world.payloads('engine-attempt-recorded')).toHaveLength(1);
+  });
+
   it('to the fallback leaves the dead target dead: the next process calls it no more', async () => {
     const { responder, called } = hangsOnce();
     const world = await laneWorld({
