@@ -12,6 +12,7 @@ import {
   flowDefinition,
   flowGraphType,
   flowNodes,
+  type GraphEngineBinding,
   type JsonValue,
   localPlan,
   type NodeBindings,
@@ -23,6 +24,8 @@ export interface BenchGraph {
   readonly graph: AnyCompiledGraph;
   readonly plan: ResolvedPlanSnapshot;
   readonly nodes: (onStep: () => void) => NodeBindings;
+  /** The engines of its lanes. */
+  readonly engines?: readonly GraphEngineBinding[];
 }
 
 const PADDING = 'x'.repeat(80);

@@ -48,7 +48,7 @@ export async function store(
 /** Runs a stored run to its end. Throws when it does not complete. */
 export async function runToEnd(
   storage: RunStorage,
-  { graph, nodes }: BenchGraph,
+  { graph, nodes, engines = [] }: BenchGraph,
   options: {
     readonly runId: string;
     readonly onStep?: () => void;
@@ -61,6 +61,7 @@ export async function runToEnd(
     graph,
     storage,
     nodes: nodes(onStep),
+    engines,
     maxConcurrentAttempts,
   });
   const result = await executor.run();

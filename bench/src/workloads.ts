@@ -8,6 +8,16 @@ import {
   runFanOut,
   runMemoryChain,
 } from './chains.ts';
+import {
+  measureArtifacts,
+  measureCancel,
+  measureEngineChain,
+  measureSignal,
+  runArtifacts,
+  runCancel,
+  runEngineChain,
+  runSignal,
+} from './engines.ts';
 import { measureDurableLoop, measureLoop, runDurableLoop, runLoop } from './loops.ts';
 import {
   measureManyRuns,
@@ -98,6 +108,34 @@ export const workloads: readonly Workload[] = [
     bounds: [atMost('firstStepMs', 12), atMost('replayOverReadAndParse', 2.5), wal, rss],
     measure: measureRecovery,
     once: runRecovery,
+  },
+  {
+    id: 'W7',
+    name: '1,000 engine calls, one after the other, on SQLite',
+    bounds: [atLeast('ofRaw', 0.4), exactly('commitsBeyondCalls', 1), wal],
+    measure: measureEngineChain,
+    once: runEngineChain,
+  },
+  {
+    id: 'W8',
+    name: 'a run with 1,000 artifacts of 100 kB',
+    bounds: [atMost('overContent', 1.1)],
+    measure: measureArtifacts,
+    once: runArtifacts,
+  },
+  {
+    id: 'W9',
+    name: 'a cancel that reaches a node four runs down',
+    bounds: [atMost('worstMs', 250)],
+    measure: measureCancel,
+    once: runCancel,
+  },
+  {
+    id: 'W10',
+    name: '10,000 nodes under one signal',
+    bounds: [exactly('listeners', 0), atMost('grownMb', 5)],
+    measure: measureSignal,
+    once: runSignal,
   },
   {
     id: 'planner',
