@@ -82,7 +82,7 @@ export interface TokenBudget {
 /**
  * A budget of `limit` tokens, for the bindings of any number of nodes and runs.
  *
- * Its facts are durable: a run's record holds the receipt of each call, and an executor that opens
+ * Its facts are durable: a run's record holds the receipt of each call, and an executor that drives
  * the run gives them to `restore`.
  *
  * @example const budget = createTokenBudget(100_000); const perNode = budget.child(20_000)

@@ -68,7 +68,7 @@ export class AttemptFactory {
     });
   }
 
-  /** Token budgets learn what the record says that their nodes have used, and those of children. */
+  /** Token budgets learn what the record says that their nodes and child runs have used. */
   async restoreBudgets(): Promise<void> {
     const { engines, children } = this.#loop.fold();
     const { usage } = engines;

@@ -305,7 +305,6 @@ export class Driver {
     if (this.#log === null) {
       this.#log = await RunLog.open({ ...this.#settings, digest: this.#limits.digest });
       this.#foreign.refresh(this.#log.machine.fold, this.#live);
-      await this.#attempts.restoreBudgets();
     } else if (this.#drive?.isStarted !== true || this.#seen > this.#log.end) {
       if ((await this.#log.catchUp()).length > 0) this.#othersWrote(this.#log);
     }
@@ -343,6 +342,7 @@ export class Driver {
         if (this.#isBehind && !this.#turning) this.#schedule();
       }),
     );
+    await this.#attempts.restoreBudgets();
     await this.#openChildren(log.machine.fold);
     drive.checks?.begin(drive, (error) => {
       if (this.#drive === drive) this.#stopWith(error);

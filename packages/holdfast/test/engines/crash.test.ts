@@ -240,6 +240,16 @@ describe('a token budget', () => {
     expect(world.engines[0]?.calls).toHaveLength(3);
   });
 
+  it('of an executor that only looked on counts what another one has used since', async () => {
+    const { open, stopsAfter } = await spending(() => createTokenBudget(40));
+    const { executor, tokenBudget } = await open();
+    expect(await executor.pauses()).toEqual([]);
+    await stopsAfter(2);
+    expect(tokenBudget.snapshot().usedTokens).toBe(0);
+    expect(await executor.run()).toMatchObject({ kind: 'fail' });
+    expect(tokenBudget.snapshot()).toMatchObject({ usedTokens: 45, calls: 3 });
+  });
+
   it('that is hard is closed by a call of unknown usage, also in a fresh process', async () => {
     const unknown = { kind: 'unknown' } as const;
     const hard = () => createTokenBudget(1_000, { mode: 'hard' });
