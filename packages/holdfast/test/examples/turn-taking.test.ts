@@ -83,7 +83,7 @@ test(
   },
 );
 
-describe('killed', () => {
+describe.skipIf(isNodeMatrix)('killed', () => {
   test.each([1, 2, 3])(
     '000-50: in the fallback call of round %d it asks again and reports the same',
     (at) => {
