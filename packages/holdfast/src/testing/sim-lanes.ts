@@ -1,5 +1,5 @@
 /** Random lanes, and what the engines behind them do at each of their calls. */
-import type { EngineFailureKind } from '../base/engine-failure.ts';
+import { ENGINE_FAILURE_KINDS, type EngineFailureKind } from '../base/engine-failure.ts';
 import type { ExecutionLaneDescription, ExecutionTarget } from '../graph/execution-target.ts';
 import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -49,20 +49,6 @@ export interface EnginePlan {
   /** Whether its prompt builder throws. */
   readonly hasNoPrompt: boolean;
 }
-
-const FAILURES: readonly EngineAct[] = [
-  'auth',
-  'billing',
-  'missing-cli',
-  'model-unavailable',
-  'invalid-config',
-  'quota',
-  'rate-limit',
-  'transient',
-  'timeout',
-  'aborted',
-  'unknown',
-];
 
 const MISBEHAVIOUR: readonly EngineAct[] = [
   'answers without usage',
@@ -135,7 +121,7 @@ export function planPreflight(
 
 function planAct(random: SeededRandom, trouble: number): EngineAct {
   if (!random.chance(trouble)) return 'answers';
-  return random.chance(0.6) ? random.pick(FAILURES) : random.pick(MISBEHAVIOUR);
+  return random.chance(0.6) ? random.pick(ENGINE_FAILURE_KINDS) : random.pick(MISBEHAVIOUR);
 }
 
 /** A node that is backed by one of the lanes. */
