@@ -141,9 +141,14 @@ export async function requireStoredPlan(
   const scope = { namespace: storage.record.namespace, runId };
   const stored = await loadValue(storage, scope, cloneFrozenJson(definition.resolvedPlan));
   if (stored === undefined) throw damaged(runId, 'its plan is missing');
-  const digest = `sha256:${hashText(canonicalText(stored))}`;
-  if (digest === definition.planDigest) return stored;
+  if (hasDigest(stored, definition.planDigest)) return stored;
   throw damaged(runId, 'its plan has another digest than its record says');
+}
+
+/** Plans are made with their keys in order: then the plain text is the canonical one. */
+function hasDigest(value: JsonValue, digest: Sha256Digest): boolean {
+  if (digest === `sha256:${hashText(JSON.stringify(value))}`) return true;
+  return digest === `sha256:${hashText(canonicalText(value))}`;
 }
 
 /** The run's plan, validated. Throws `INVALID_STORED_VALUE`, `GraphValidationError`. */

@@ -6,7 +6,13 @@
  * changes with any of these. A plan grants nothing by itself, and holds no inputs.
  */
 import { canonicalText, isSha256Digest, portableHash, type Sha256Digest } from '../base/digest.ts';
-import { cloneFrozenJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import {
+  cloneFrozenJson,
+  freezeParsedJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../base/json.ts';
 import type {
   GraphBounds,
   GraphDescription,
@@ -126,12 +132,12 @@ export function resolveGraphPlan(
   return snapshotOf(planOf(described, value as unknown as PlanResolution));
 }
 
-/** The snapshot of a plan that is known to be valid. */
+/** The snapshot of a plan that is known to be valid; its keys stand in canonical order. */
 export function snapshotOf(plan: ResolvedPlan): ResolvedPlanSnapshot {
-  const frozen = cloneFrozenJson<ResolvedPlan>(plan);
-  const canonicalJson = canonicalText(frozen as unknown as JsonValue);
+  const canonicalJson = canonicalText(cloneFrozenJson(plan));
   const digest = `sha256:${portableHash(canonicalJson)}` as const;
-  return Object.freeze({ plan: frozen, canonicalJson, digest });
+  const ordered = freezeParsedJson(JSON.parse(canonicalJson) as JsonValue);
+  return Object.freeze({ plan: ordered as unknown as ResolvedPlan, canonicalJson, digest });
 }
 
 function planOf(description: GraphDescription, resolution: PlanResolution): ResolvedPlan {

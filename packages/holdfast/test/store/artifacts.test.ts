@@ -301,7 +301,8 @@ describe('the artifacts that a run is made of are checked when it is loaded', ()
     await storage.close();
     edit(
       'edited',
-      `update log set body = replace(replace(body, '${digest}', '${reference.digest}'),
+      `update log set body = replace(
+        replace(body, '"digest":"${digest}"', '"digest":"${reference.digest}"'),
         '"byteLength":${byteLength}', '"byteLength":${reference.byteLength}') where seq = 1`,
     );
     const refusal = await loadRunDefinition(storage, 'run-1').then(
