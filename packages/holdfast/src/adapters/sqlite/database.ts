@@ -11,6 +11,7 @@ import type { StreamRef } from '../../history/envelope.ts';
 import { StorageError } from '../../store/storage-error.ts';
 import { type FileSync, WalSync } from './file-sync.ts';
 import { loadSqliteDriver } from './load-driver.ts';
+import { ReadShare } from './read-share.ts';
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
 import { isBusy, storageErrorOf } from './sqlite-failure.ts';
 import { openStoreFile, STORE_FILE } from './store-file.ts';
@@ -33,6 +34,8 @@ export interface DatabaseOptions {
   readonly background: Clock;
   /** Milliseconds from any fixed moment. */
   readonly elapsed: () => number;
+  /** Calls back in the next turn of the event loop. */
+  readonly soon: (callback: () => void) => void;
 }
 
 /** One open connection and what belongs to it. */
@@ -47,6 +50,7 @@ export class Database {
   readonly walSync: WalSync;
   /** Row ids of runs known to be committed, by stream. */
   readonly runIds: Map<string, number> = new Map();
+  readonly #share: ReadShare;
   #opened: Opened | null = null;
   #poison: StorageError | null = null;
 
@@ -55,6 +59,7 @@ export class Database {
     this.path = join(options.directory, STORE_FILE);
     const { fileSync, elapsed } = options;
     this.walSync = new WalSync({ path: `${this.path}-wal`, fileSync, elapsed });
+    this.#share = new ReadShare(options);
   }
 
   get isOpen(): boolean {
@@ -86,10 +91,14 @@ export class Database {
     return id;
   }
 
-  /** Runs `work` at once; while the store is busy, again later. Throws errors of the store only. */
+  /**
+   * Runs `work` when its turn has come; while the store is busy, again later. Throws errors of the
+   * store only.
+   */
   async attempt<T>(work: () => T): Promise<T> {
     const { clock } = this.options;
     const begun = clock.now();
+    while (this.#share.isUsedUp) await this.#share.next();
     for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LAST_RETRY_MS)) {
       this.assertSound();
       try {

@@ -85,6 +85,13 @@ export class WalSync {
       done(null);
       return;
     }
+    if (this.isCheap) {
+      this.#options.fileSync.later(fd, (error) => {
+        this.#count += 1;
+        done(error);
+      });
+      return;
+    }
     const begun = this.#options.elapsed();
     this.#pooled += 1;
     this.#options.fileSync.later(fd, (error) => {

@@ -38,6 +38,8 @@ export class LiveFeed {
 
   subscribe(stream: StreamRef, after: number, listener: EventListener): () => void {
     const key = keyOf(stream);
+    // What stands now is read below: the first poll need not look at every stream again.
+    if (this.#subscriptions.size === 0) this.#version = this.#dataVersion();
     const begun = { stream, listener, delivered: after, reading: false, again: false };
     const listening = this.#subscriptions.get(key) ?? new Set();
     this.#subscriptions.set(key, listening.add(begun));
@@ -81,14 +83,18 @@ export class LiveFeed {
     });
   }
 
-  #poll(): void {
-    let version: unknown;
+  /** Changes when another connection writes; null while the store is busy or damaged. */
+  #dataVersion(): unknown {
     try {
-      version = this.#database.statement('pragma data_version').get()?.['data_version'];
+      return this.#database.statement('pragma data_version').get()?.['data_version'];
     } catch {
-      return; // Busy or damaged: appends and reads report it, the next poll tries again.
+      return null; // Appends and reads report it, the next poll tries again.
     }
-    if (version === this.#version) return;
+  }
+
+  #poll(): void {
+    const version = this.#dataVersion();
+    if (version === null || version === this.#version) return;
     this.#version = version;
     for (const listening of this.#subscriptions.values()) {
       for (const each of listening) void this.#catchUp(each);

@@ -85,6 +85,7 @@ export function createSqliteRunStorage(
     clock: options.clock ?? createSystemClock(),
     background: options.clock ?? createSystemClock({ keepsAlive: false }),
     elapsed: () => performance.now(),
+    soon: createSystemClock().soon,
   });
   const queue = new WriteQueue(database);
   const eventStore = new SqliteEventStore(database, queue, admission);

@@ -13,6 +13,8 @@ import { isBusy, storageErrorOf } from './sqlite-failure.ts';
 const GROUP_WRITES = 64;
 const GROUP_BYTES = 1024 * 1024;
 const GROUP_MS = 4;
+/** While so many writes become durable, others have time to make the next group. */
+const MANY_WRITES = 16;
 const BUSY_LIMIT_MS = 10_000;
 const BUSY_RETRY_MS = 5;
 /** An idle store gives the space of its log back. */
@@ -218,7 +220,7 @@ export class WriteQueue {
     const { walSync, options } = this.#database;
     if (options.synchronous === 'full') return this.#acknowledge(applied);
     try {
-      if (walSync.isCheap) {
+      if (walSync.isCheap && applied.length < MANY_WRITES) {
         walSync.now();
         return this.#acknowledge(applied);
       }
