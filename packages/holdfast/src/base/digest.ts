@@ -42,9 +42,13 @@ export function digestJson(value: unknown, hash: HashText = portableHash): Sha25
   return `sha256:${hash(canonicalJson(value))}`;
 }
 
+const SHA256_DIGEST = /^sha256:[0-9a-f]+$/;
+const SHA256_DIGEST_LENGTH = 'sha256:'.length + 64;
+
 /** True for text of the form that `digestJson` returns. */
 export function isSha256Digest(value: unknown): value is Sha256Digest {
-  return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value);
+  if (typeof value !== 'string' || value.length !== SHA256_DIGEST_LENGTH) return false;
+  return SHA256_DIGEST.test(value);
 }
 
 /** The text of a container longer than this is replaced by its hash inside its parent's text. */

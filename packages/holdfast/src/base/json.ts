@@ -81,7 +81,7 @@ export function freezeParsedJson(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     for (const item of value) freezeParsedJson(item);
   } else {
-    for (const key of Object.keys(value)) freezeParsedJson((value as JsonObject)[key] as JsonValue);
+    for (const key in value) freezeParsedJson((value as JsonObject)[key] as JsonValue);
   }
   return FrozenBrand.freeze(value);
 }

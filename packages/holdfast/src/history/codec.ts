@@ -17,7 +17,7 @@ import {
   type JsonValue,
   setOwn,
 } from '../base/json.ts';
-import { type IsoTime, isIsoTime, isoTime, millisecondsOf } from '../base/time.ts';
+import { type IsoTime, isIsoTime, MomentText, millisecondsOf } from '../base/time.ts';
 import { attemptIdOf, isDerivedIdentity } from './attempt-id.ts';
 import type { StreamRef } from './envelope.ts';
 
@@ -253,11 +253,17 @@ function encodeStart(batch: Batch, payload: JsonObject): unknown[] | null {
   return derived ? entry : [...entry, attemptId];
 }
 
+/** What batches are decoded with; who reads a stream keeps them from one batch to the next. */
+export interface DecodeTools {
+  readonly hash: HashText;
+  readonly moments: MomentText;
+}
+
 /** The events of a stored batch, frozen. Throws `CORRUPT_EVENT_STREAM` for any other text. */
 export function decodeBatch(
   stream: StreamRef,
   text: string,
-  hash: HashText = portableHash,
+  { hash, moments }: DecodeTools = { hash: portableHash, moments: new MomentText() },
 ): readonly RecordedEvent[] {
   let entries: unknown;
   try {
@@ -268,16 +274,21 @@ export function decodeBatch(
   if (!Array.isArray(entries) || entries.length < 2) throw corrupt(stream, 'it is no batch');
   const base: unknown = entries[0];
   if (typeof base !== 'number' && typeof base !== 'string') throw corrupt(stream, 'it has no time');
-  const first = typeof base === 'number' ? timeText(stream, base) : base;
+  const first = typeof base === 'number' ? timeText(stream, moments, base) : base;
+  const start = { first, base, moments };
   const batch = new Batch(stream, hash);
   const events: RecordedEvent[] = [];
   for (let place = 1; place < entries.length; place += 1) {
-    events.push(decodeEvent(batch, entries[place], { first, base }));
+    events.push(decodeEvent(batch, entries[place], start));
   }
   return events;
 }
 
-function decodeEvent(batch: Batch, entry: unknown, start: Start): RecordedEvent {
+interface DecodeStart extends Start {
+  readonly moments: MomentText;
+}
+
+function decodeEvent(batch: Batch, entry: unknown, start: DecodeStart): RecordedEvent {
   if (!Array.isArray(entry)) throw corrupt(batch.stream, 'an entry is no array');
   const head: unknown = entry[0];
   const known = typeof head === 'number' ? layouts[head] : null;
@@ -312,15 +323,19 @@ function extrasOf(entry: readonly unknown[], known: Layout | null): Extras {
   return last;
 }
 
-function decodeTime(stream: StreamRef, time: number | string | undefined, start: Start): IsoTime {
-  if (time === undefined) return start.first;
+function decodeTime(
+  stream: StreamRef,
+  time: number | string | undefined,
+  { first, base, moments }: DecodeStart,
+): IsoTime {
+  if (time === undefined) return first;
   if (typeof time === 'string') return time;
-  return timeText(stream, Number(start.base) + time);
+  return timeText(stream, moments, Number(base) + time);
 }
 
-function timeText(stream: StreamRef, ms: number): IsoTime {
+function timeText(stream: StreamRef, moments: MomentText, ms: number): IsoTime {
   try {
-    return isoTime(ms);
+    return moments.of(ms);
   } catch (error) {
     throw corrupt(stream, `${ms} is no moment`, error);
   }

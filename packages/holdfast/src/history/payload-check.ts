@@ -11,14 +11,14 @@ export type FieldChecks = Readonly<Record<string, PayloadCheck>>;
 /** An object with exactly these keys; the optional ones may be absent. */
 export function exact(required: FieldChecks, optional: FieldChecks = {}): PayloadCheck {
   const names = Object.keys(required);
-  const all: FieldChecks = { ...required, ...optional };
+  const all = new Map(Object.entries({ ...required, ...optional }));
   return (value) => {
     if (!isJsonObject(value)) return 'expected an object';
     for (const name of names) {
       if (!Object.hasOwn(value, name)) return `${name} is missing`;
     }
     for (const key of Object.keys(value)) {
-      const check = Object.hasOwn(all, key) ? all[key] : undefined;
+      const check = all.get(key);
       if (check === undefined) return `${key} is not a field of this event`;
       const fault = check(value[key] ?? null);
       if (fault !== null) return `${key}: ${fault}`;

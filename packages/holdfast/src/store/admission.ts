@@ -73,11 +73,15 @@ export class Admission {
       refuse('a batch needs at least one event, unless it changes the index row at a known end');
     }
     const admitted: AdmittedEvent[] = [];
+    let bytes = 0;
     for (let place = 0; place < events.length; place += 1) {
-      admitted.push(this.#event(stream, events[place] as NewEvent, place));
+      const event = this.#event(stream, events[place] as NewEvent, place);
+      bytes += this.#checkedSize(event, place);
+      if (this.screen?.foundInJson(JSON.stringify(event))) secret(`event ${place}`, 'it');
+      admitted.push(event);
     }
     this.#checkIds(stream, expected, admitted);
-    this.#checkBatch(admitted);
+    if (bytes > this.policy.maxAppendBatchBytes) this.#checkBatch(admitted);
     return {
       stream,
       expected,
@@ -144,27 +148,21 @@ export class Admission {
     }
     this.#checkTimestamp(place, timestamp);
     const payload = this.#frozen(event.payload, `event ${place} (${type})`);
+    return { id: id ?? null, type, version, timestamp, correlationId, causationId, payload };
+  }
+
+  /** A bound of the payload's bytes. Throws when they are more than an event may hold. */
+  #checkedSize({ type, payload }: AdmittedEvent, place: number): number {
+    const bytes = jsonBound(payload);
     const limit = this.policy.maxEventPayloadBytes;
-    if (jsonExceeds(payload, limit)) {
-      const shown = this.harmless(type);
-      throw new StorageError(
-        'STORAGE_LIMIT_EXCEEDED',
-        `The payload of event ${place} (${shown}) is larger than ${limit} bytes. ` +
-          'Put large values into artifacts.',
-        { event: place, type: shown, limit },
-      );
-    }
-    const admitted = {
-      id: id ?? null,
-      type,
-      version,
-      timestamp,
-      correlationId,
-      causationId,
-      payload,
-    };
-    if (this.screen?.foundInJson(JSON.stringify(admitted))) secret(`event ${place}`, 'it');
-    return admitted;
+    if (bytes <= limit || !jsonExceeds(payload, limit)) return bytes;
+    const shown = this.harmless(type);
+    throw new StorageError(
+      'STORAGE_LIMIT_EXCEEDED',
+      `The payload of event ${place} (${shown}) is larger than ${limit} bytes. ` +
+        'Put large values into artifacts.',
+      { event: place, type: shown, limit },
+    );
   }
 
   #checkTimestamp(place: number, timestamp: unknown): void {
@@ -204,9 +202,6 @@ export class Admission {
     // One payload is within the batch when it is within its own limit; of several, the brackets
     // and commas around them are no part of the sum.
     if (events.length <= 1) return;
-    let bytes = 0;
-    for (const { payload } of events) bytes += jsonBound(payload);
-    if (bytes <= limit) return;
     const payloads = events.map((event) => event.payload);
     if (!jsonExceeds(payloads, limit + events.length + 1)) return;
     throw new StorageError(

@@ -2,7 +2,8 @@
  * One append as a write: the statement that inserts its row also checks the stream's end and the
  * fence, so of several appends that expect the same end exactly one inserts.
  */
-import { decodeBatch, encodeBatch } from '../../history/codec.ts';
+import { MomentText } from '../../base/time.ts';
+import { type DecodeTools, decodeBatch, encodeBatch } from '../../history/codec.ts';
 import type { EventEnvelope, StreamRef } from '../../history/envelope.ts';
 import { type AdmittedAppend, envelopeOf } from '../../store/admission.ts';
 import type { AppendReceipt } from '../../store/event-store.ts';
@@ -173,7 +174,9 @@ export class AppendWrite implements Write<AppendReceipt> {
     const row = database.statement(sql.stored).get(runId, expected + 1);
     if (row === undefined || row['n'] !== events.length) return false;
     const body = String(row['body']);
-    return body === this.#body || isSameBatch(events, envelopesOf(stream, expected + 1, body));
+    if (body === this.#body) return true;
+    const stored = envelopesOf({ stream, first: expected + 1, body }, decodeTools());
+    return isSameBatch(events, stored);
   }
 
   /** For a batch whose ids are all explicit and all known: the greatest of their sequences. */
@@ -235,13 +238,24 @@ export function endOf(
   return { end: Number(row?.['end'] ?? 0), token: BigInt(String(row?.['token'] ?? 0)) };
 }
 
+/** The body of a stored row, and where its first event stands. */
+export interface StoredBatch {
+  readonly stream: StreamRef;
+  readonly first: number;
+  readonly body: string;
+}
+
+/** What the rows of a stream are decoded with, one after the other. */
+export function decodeTools(): DecodeTools {
+  return { hash: hashText, moments: new MomentText() };
+}
+
 /** The events of one stored row. Throws `CORRUPT_EVENT_STREAM`. */
 export function envelopesOf(
-  stream: StreamRef,
-  first: number,
-  body: string,
+  { stream, first, body }: StoredBatch,
+  tools: DecodeTools,
 ): readonly EventEnvelope[] {
-  return decodeBatch(stream, body, hashText).map((event, place) =>
+  return decodeBatch(stream, body, tools).map((event, place) =>
     envelopeOf(stream, event, first + place),
   );
 }

@@ -6,7 +6,7 @@
  */
 import type { EventEnvelope, StreamRef } from '../../history/envelope.ts';
 import { missingEvent } from '../../store/refusals.ts';
-import { endOf, envelopesOf, gapInStream } from './append-write.ts';
+import { decodeTools, endOf, envelopesOf, gapInStream } from './append-write.ts';
 import type { Database } from './database.ts';
 import type { SqliteRow } from './sqlite-driver.ts';
 
@@ -17,6 +17,7 @@ const PAGE_CHARACTERS = 2 * 1024 * 1024;
 const sql = {
   page: 'select seq, n, body from log where run = ? and seq >= ? order by seq limit ?',
   rowOf: 'select seq, n, body from log where run = ? and seq <= ? order by seq desc limit 1',
+  placeOf: 'select seq, n from log where run = ? and seq <= ? order by seq desc limit 1',
   compacted: 'select compacted from run where id = ?',
 } as const;
 
@@ -26,6 +27,7 @@ export async function* readAppends(
   stream: StreamRef,
   after: number,
 ): AsyncGenerator<readonly EventEnvelope[]> {
+  const tools = decodeTools();
   let limit = FIRST_PAGE_ROWS;
   let expected = after + 1;
   let isFirst = true;
@@ -41,7 +43,7 @@ export async function* readAppends(
       if (first > expected || (first < expected && !isFirst)) {
         await assertCompacted(database, stream, { expected, first });
       }
-      const events = envelopesOf(stream, first, body);
+      const events = envelopesOf({ stream, first, body }, tools);
       expected = first + Number(row['n']);
       if (first + events.length !== expected) throw gapInStream(stream, expected, expected);
       characters += body.length;
@@ -122,7 +124,7 @@ function readPage(database: Database, stream: StreamRef, page: Page): readonly S
 
 /** Where the append begins that holds the event `sequence`. */
 function firstRow(database: Database, runId: number, sequence: number): number {
-  const row = database.statement(sql.rowOf).get(runId, sequence);
+  const row = database.statement(sql.placeOf).get(runId, sequence);
   if (row === undefined) return sequence;
   const first = Number(row['seq']);
   return first + Number(row['n']) > sequence ? first : sequence;
@@ -153,8 +155,9 @@ export function eventsAt(
   return sequences.map((sequence) => {
     const row = runId === null ? undefined : database.statement(sql.rowOf).get(runId, sequence);
     const first = Number(row?.['seq'] ?? 0);
+    const body = String(row?.['body']);
     const events =
-      decoded.get(first) ?? (row ? envelopesOf(stream, first, String(row['body'])) : []);
+      decoded.get(first) ?? (row ? envelopesOf({ stream, first, body }, decodeTools()) : []);
     decoded.set(first, events);
     const event = events[sequence - first];
     if (event === undefined) {
