@@ -18,12 +18,9 @@ export interface StartOptions {
 
 /** Returns true when the batch was full before the slots were. */
 export function writeStarts(batch: TurnBatch, options: StartOptions): boolean {
-  const due: PositionRecord[] = [];
-  for (const record of batch.machine.fold.positions.with('queued')) {
-    if (due.length >= options.slots) break;
-    if (isDue(record, batch.now)) due.push(record);
-  }
-  for (const record of due) {
+  const { positions } = batch.machine.fold;
+  if (positions.count('queued') === 0) return false;
+  for (const record of positions.first('queued', options.slots, (each) => isDue(each, batch.now))) {
     if (batch.bytes > options.maxBatchBytes) return true;
     writeStart(batch, record, options);
   }

@@ -14,7 +14,8 @@ export class WakeTimer {
   /** Wakes at the earliest of these moments (ms since the epoch); null is none. */
   at(...moments: readonly (number | null)[]): void {
     this.cancel();
-    const ms = Math.min(...moments.map((moment) => moment ?? Number.POSITIVE_INFINITY));
+    let ms = Number.POSITIVE_INFINITY;
+    for (const moment of moments) if (moment !== null && moment < ms) ms = moment;
     if (ms === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#clock.after(Math.max(0, ms - this.#clock.now()), this.#wake);
   }

@@ -55,6 +55,21 @@ export class PositionTable {
     return [...this.#open.values()];
   }
 
+  /** The first of them that `fits`, at most `limit`. */
+  first(
+    status: PositionStatus,
+    limit: number,
+    fits: (record: PositionRecord) => boolean,
+  ): readonly PositionRecord[] {
+    const found: PositionRecord[] = [];
+    for (const position of this.#byStatus[status]) {
+      if (found.length >= limit) break;
+      const record = this.#open.get(position);
+      if (record !== undefined && fits(record)) found.push(record);
+    }
+    return found;
+  }
+
   /** Those with this status, in the order in which they came to it. */
   *with(status: PositionStatus): Generator<PositionRecord> {
     for (const position of this.#byStatus[status]) {
