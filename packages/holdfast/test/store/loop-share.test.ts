@@ -9,7 +9,7 @@ import { newDirectory, removeDirectory } from './backings.ts';
 import { event, stream } from './events.ts';
 
 describe('reads of many runs at once', () => {
-  it('go on in the next turn once they have had their share of this one, in their order', async () => {
+  it('go on in the next turn once they have had their share of this one', async () => {
     let now = 0;
     const turns: (() => void)[] = [];
     const share = new ReadShare({ elapsed: () => now, soon: (turn) => turns.push(turn) });
