@@ -56,7 +56,17 @@ export interface AppendListeners {
   readonly durable: (write: AppendWrite, receipt: AppendReceipt) => void;
 }
 
+/** What a store knows of an append before it is applied. */
+export interface AppendPlan {
+  readonly append: AdmittedAppend;
+  /** The name of its stream in `Database.runIds`. */
+  readonly key: string;
+  /** Nothing but the row itself can change: its run and its fence are known already. */
+  readonly single: boolean;
+}
+
 export class AppendWrite implements Write<AppendReceipt> {
+  readonly key: string;
   readonly single: boolean;
   readonly bytes: number;
   readonly #append: AdmittedAppend;
@@ -67,16 +77,11 @@ export class AppendWrite implements Write<AppendReceipt> {
   /** False while it is not applied, and when the batch stood already. */
   #isNew = false;
 
-  constructor(
-    append: AdmittedAppend,
-    options: AppendListeners & {
-      /** Nothing but the row itself can change: its run and its fence are known already. */
-      readonly single: boolean;
-    },
-  ) {
+  constructor({ append, key, single }: AppendPlan, listeners: AppendListeners) {
     this.#append = append;
-    this.#listeners = options;
-    this.single = options.single;
+    this.#listeners = listeners;
+    this.key = key;
+    this.single = single;
     this.#body =
       append.events.length === 0 ? '' : encodeBatch(append.stream, append.events, hashText);
     this.#snapshot = append.snapshot === null ? null : snapshotText(append.snapshot);
@@ -102,7 +107,8 @@ export class AppendWrite implements Write<AppendReceipt> {
 
   apply(database: Database): AppendReceipt {
     const { stream, expected, events } = this.#append;
-    const runId = database.runId(stream) ?? this.#createRun(database);
+    const known = database.runIds.get(this.key) ?? database.runId(stream);
+    const runId = known ?? this.#createRun(database);
     this.#runId = runId;
     const sequence =
       events.length === 0 ? this.#checkOnly(database, runId) : this.#insert(database, runId);

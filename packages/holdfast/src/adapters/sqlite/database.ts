@@ -44,11 +44,16 @@ interface Opened {
   readonly statements: Map<string, SqliteStatement>;
 }
 
+/** The name under which what is known of a stream is kept. */
+export function streamKey({ namespace, streamId }: StreamRef): string {
+  return `${namespace}/${streamId}`;
+}
+
 export class Database {
   readonly path: string;
   readonly options: DatabaseOptions;
   readonly walSync: WalSync;
-  /** Row ids of runs known to be committed, by stream. */
+  /** Row ids of runs known to be committed, by `streamKey`. */
   readonly runIds: Map<string, number> = new Map();
   readonly #share: ReadShare;
   #opened: Opened | null = null;
@@ -78,7 +83,7 @@ export class Database {
 
   /** The row id of a stream's run, or null for an unknown stream. */
   runId(stream: StreamRef): number | null {
-    const key = `${stream.namespace}/${stream.streamId}`;
+    const key = streamKey(stream);
     const known = this.runIds.get(key);
     if (known !== undefined) return known;
     const row = this.statement('select id from run where namespace = ? and name = ?').get(

@@ -10,7 +10,7 @@ import type {
 } from '../../store/event-store.ts';
 import { compactionRefused } from '../../store/refusals.ts';
 import { AppendWrite, endOf } from './append-write.ts';
-import type { Database } from './database.ts';
+import { type Database, streamKey } from './database.ts';
 import { LiveFeed } from './live-feed.ts';
 import { EventIterator, eventsAt, readAppends } from './log-reader.ts';
 import { readableSnapshot } from './snapshot-store.ts';
@@ -49,9 +49,10 @@ export class SqliteEventStore implements EventStore {
     options: AppendOptions = noOptions,
   ): Promise<AppendReceipt> {
     try {
-      const admitted = this.#admission.append({ stream, expected, events, options });
-      const single = this.#isSingle(admitted);
-      return this.#queue.write(new AppendWrite(admitted, { single, ...this.#listeners }));
+      const append = this.#admission.append({ stream, expected, events, options });
+      const key = streamKey(stream);
+      const single = this.#isSingle(append, key);
+      return this.#queue.write(new AppendWrite({ append, key, single }, this.#listeners));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -104,11 +105,12 @@ export class SqliteEventStore implements EventStore {
   }
 
   /** True when the append is one insert into a run that is known, under a fence it has seen. */
-  #isSingle({ stream, expected, events, fence, snapshot, index }: AdmittedAppend): boolean {
+  #isSingle(append: AdmittedAppend, key: string): boolean {
+    const { expected, events, fence, snapshot, index } = append;
     if (expected === 'end' || events.length === 0 || snapshot !== null || index !== null) {
       return false;
     }
-    const runId = this.#database.runIds.get(`${stream.namespace}/${stream.streamId}`);
+    const runId = this.#database.runIds.get(key);
     if (runId === undefined || (fence !== null && this.#fences.get(runId) !== fence)) return false;
     for (const event of events) if (event.id !== null) return false;
     return true;
@@ -116,15 +118,15 @@ export class SqliteEventStore implements EventStore {
 
   readonly #listeners = {
     committed: (write: AppendWrite): void => this.#committed(write),
-    durable: ({ append }: AppendWrite, { sequence }: AppendReceipt): void => {
-      if (this.#feed.hasListeners(append.stream)) this.#publish(append, sequence);
+    durable: ({ append, key }: AppendWrite, { sequence }: AppendReceipt): void => {
+      if (this.#feed.hasListeners(key)) this.#publish(append, sequence);
     },
   };
 
   #committed(write: AppendWrite): void {
-    const { stream, fence } = write.append;
+    const { fence } = write.append;
     if (write.single || write.runId === null) return;
-    this.#database.runIds.set(`${stream.namespace}/${stream.streamId}`, write.runId);
+    this.#database.runIds.set(write.key, write.runId);
     if (fence !== null) this.#fences.set(write.runId, fence);
   }
 

@@ -8,7 +8,7 @@ import type { Timer } from '../../base/ports.ts';
 import type { EventEnvelope, StreamRef } from '../../history/envelope.ts';
 import type { EventListener } from '../../store/event-store.ts';
 import { endOf } from './append-write.ts';
-import type { Database } from './database.ts';
+import { type Database, streamKey } from './database.ts';
 import { readAppends } from './log-reader.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -37,7 +37,7 @@ export class LiveFeed {
   }
 
   subscribe(stream: StreamRef, after: number, listener: EventListener): () => void {
-    const key = keyOf(stream);
+    const key = streamKey(stream);
     // What stands now is read below: the first poll need not look at every stream again.
     if (this.#subscriptions.size === 0) this.#version = this.#dataVersion();
     const begun = { stream, listener, delivered: after, reading: false, again: false };
@@ -54,13 +54,13 @@ export class LiveFeed {
   }
 
   /** Whether anybody listens to the stream: else its envelopes need not be built. */
-  hasListeners(stream: StreamRef): boolean {
-    return this.#subscriptions.size > 0 && this.#subscriptions.has(keyOf(stream));
+  hasListeners(key: string): boolean {
+    return this.#subscriptions.size > 0 && this.#subscriptions.has(key);
   }
 
   /** Tells what an acknowledged append of this storage has added. */
   publish(stream: StreamRef, events: readonly EventEnvelope[]): void {
-    for (const each of this.#subscriptions.get(keyOf(stream)) ?? []) {
+    for (const each of this.#subscriptions.get(streamKey(stream)) ?? []) {
       if (events[0]?.sequence === each.delivered + 1) deliver(each, events);
       else void this.#catchUp(each);
     }
@@ -102,7 +102,7 @@ export class LiveFeed {
   }
 
   #isActive(subscription: Subscription): boolean {
-    return this.#subscriptions.get(keyOf(subscription.stream))?.has(subscription) ?? false;
+    return this.#subscriptions.get(streamKey(subscription.stream))?.has(subscription) ?? false;
   }
 
   async #catchUp(subscription: Subscription): Promise<void> {
@@ -139,10 +139,6 @@ export class LiveFeed {
       deliver(subscription, events);
     }
   }
-}
-
-function keyOf({ namespace, streamId }: StreamRef): string {
-  return `${namespace}/${streamId}`;
 }
 
 /** A listener that throws harms neither the append that woke it nor other listeners. */
