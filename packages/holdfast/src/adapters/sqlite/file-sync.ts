@@ -2,7 +2,8 @@
  * Making the write-ahead log durable: the sync that an acknowledgement waits for.
  *
  * While syncs are cheap they run in line, where a hand-over to another thread would cost more than
- * the sync; when the disk is slow they run in the host's pool and the event loop goes on.
+ * the sync; when the disk is slow, or many wait, they run in the host's pool and the event loop
+ * goes on.
  */
 import { closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -85,6 +86,7 @@ export class WalSync {
       done(null);
       return;
     }
+    // Of a sync that could as well have been made in line, the event loop's delay says nothing.
     if (this.isCheap) {
       this.#options.fileSync.later(fd, (error) => {
         this.#count += 1;
