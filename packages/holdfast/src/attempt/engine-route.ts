@@ -20,7 +20,7 @@ import {
   readUsage,
 } from '../engine/agent-result.ts';
 import type { AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts';
-import { classifyEngineFailure } from '../engine/engine-error.ts';
+import { classifyEngineFailure, isEngineError } from '../engine/engine-error.ts';
 import type { TokenReservation } from '../engine/token-budget.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { NodeBinding } from './binding.ts';
@@ -290,8 +290,8 @@ function reportedBy(error: unknown): Pick<EngineReceipt, 'effective'> & {
   readonly usage: UsageReceipt | null;
 } {
   try {
-    if (classifyEngineFailure(error) === 'unknown') return { effective: null, usage: null };
-    const { effective, usage } = error as { readonly effective: unknown; readonly usage: unknown };
+    if (!isEngineError(error)) return { effective: null, usage: null };
+    const { effective, usage } = error;
     return {
       effective: readReportedIdentity(effective),
       usage: usage === null || usage === undefined ? null : readUsage(usage),

@@ -39,14 +39,31 @@ export class EngineError extends HoldfastError {
   }
 }
 
+/** What an engine's error may say; a foreign one may say anything. */
+type SaidByEngine = Error & {
+  readonly kind?: unknown;
+  readonly effective?: unknown;
+  readonly usage?: unknown;
+};
+
+/** True for an error of an engine, of another copy of this library too. */
+export function isEngineError(error: unknown): error is SaidByEngine {
+  try {
+    return error instanceof Error && error.name === 'EngineError';
+  } catch {
+    // A getter that throws says nothing.
+    return false;
+  }
+}
+
 /**
  * The kind that a thrown value names. Errors of another copy of this library count; whatever names
  * no kind is `unknown`.
  */
 export function classifyEngineFailure(error: unknown): EngineFailureKind {
   try {
-    if (!(error instanceof Error) || error.name !== 'EngineError') return 'unknown';
-    const { kind } = error as { readonly kind?: unknown };
+    if (!isEngineError(error)) return 'unknown';
+    const { kind } = error;
     return isEngineFailureKind(kind) ? kind : 'unknown';
   } catch {
     // A getter that throws says nothing.

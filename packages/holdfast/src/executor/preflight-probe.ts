@@ -24,7 +24,7 @@ import {
   readUsage,
 } from '../engine/agent-result.ts';
 import type { AgentAttempt, AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts';
-import { classifyEngineFailure } from '../engine/engine-error.ts';
+import { classifyEngineFailure, isEngineError } from '../engine/engine-error.ts';
 import {
   type LiveOutcome,
   type ProbeCutShort,
@@ -256,7 +256,7 @@ function failureOf(end: Exclude<CallEnd<unknown>, { readonly kind: 'answered' }>
   const { error } = end;
   const failure = classifyEngineFailure(error);
   const text = errorText(error);
-  if (failure === 'unknown') return { failure, reported: null, text };
+  if (!isEngineError(error)) return { failure, reported: null, text };
   return { failure, text, ...reportedBy(error) };
 }
 

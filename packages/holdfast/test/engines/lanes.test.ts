@@ -99,6 +99,22 @@ describe('a lane', () => {
     expect(world.engines[1]?.calls).toHaveLength(0);
   });
 
+  it('an engine that does not know why it failed is believed what it says it has used', async () => {
+    const usage = { kind: 'reported', inputTokens: 3, outputTokens: 1 } as const;
+    const world = await laneWorld({
+      targets: [primary],
+      responders: [
+        () => {
+          throw new EngineError({ kind: 'unknown', message: 'Nobody can say.', usage });
+        },
+      ],
+    });
+    await (await world.open()).run();
+    expect(await world.payloads('engine-attempt-recorded')).toEqual([
+      expect.objectContaining({ failure: 'unknown', usage }),
+    ]);
+  });
+
   it('at most one live fallback is tried in one attempt; a retry goes on to the next', async () => {
     const world = await laneWorld({
       targets: [primary, fallback, third],
