@@ -1,26 +1,43 @@
-/** An engine of a simulation: it does what its seat's plan says, in one process. */
-import { type EngineFailureKind, isEngineFailureKind } from '../base/engine-failure.ts';
-import { type EngineSelectionRecord, engineSelection } from '../base/engine-identity.ts';
+/**
+ * An engine of a simulation: it does what its seat's plan says, in one process.
+ *
+ * Invariant: it notes of each call what it has told and how it has ended at the moment when it
+ * does so, since that is what a receipt may say.
+ */
+import { isEngineFailureKind } from '../base/engine-failure.ts';
+import {
+  type EngineSelectionRecord,
+  engineIdentity,
+  engineSelection,
+} from '../base/engine-identity.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
-import type { AgentRequest, AgentResult, Engine, EngineListener } from '../engine/engine.ts';
-import { EngineError } from '../engine/engine-error.ts';
+import type {
+  AgentPart,
+  AgentRequest,
+  AgentResult,
+  Engine,
+  EngineListener,
+} from '../engine/engine.ts';
+import { EngineError, type EngineErrorOptions } from '../engine/engine-error.ts';
+import type { AskedCall, SimCall } from './sim-calls.ts';
 import type { EngineAct, SeatPlan } from './sim-lanes.ts';
 import type { SimProcess } from './sim-process.ts';
+import { SECRET_PIECES, SIMULATED_SECRET, secretForm } from './sim-secret.ts';
 
-/** A text that no store may ever hold. */
-export const SIMULATED_SECRET = 'sim-secret-4711';
+/** What is told after the end of a call begins so: nobody may hear it. */
+export const TOO_LATE = 'too late';
 
 /** What an engine needs of the simulation around it. */
 export interface EngineHost {
   readonly process: SimProcess;
-  /** Notes a call; gives its place among all calls of the seat, from 0. */
-  readonly called: (seat: SeatPlan, request: AgentRequest, signal: AbortSignal) => number;
+  /** Notes a call. */
+  readonly called: (asked: Omit<AskedCall, 'who'>) => SimCall;
   /** Notes a question; gives its place among all of the seat, from 0. */
   readonly asked: (seat: SeatPlan) => number;
-  /** Notes the usage that the engine claims for a call. */
-  readonly said: (request: AgentRequest, usage: UsageReceipt) => void;
   readonly acts: (act: EngineAct) => void;
   readonly mayDie: (place: string) => void;
+  /** The world's own time: it goes on when the process does not. */
+  readonly sleep: (ms: number) => Promise<void>;
   /** The length of a text that no event holds. */
   readonly largeLength: number;
 }
@@ -28,9 +45,9 @@ export interface EngineHost {
 /** The engine behind a seat. */
 export function simulatedEngine(seat: SeatPlan, host: EngineHost): Engine {
   const name = `engine of ${seat.target.model}`;
-  const answers: Engine['run'] = (...call) => run(seat, host, call);
-  if (seat.admissions === null) return { name, run: answers };
-  return { name, run: answers, admit: () => admit(seat, host) };
+  const run: Engine['run'] = (...call) => new EngineRun(seat, host, call).begin();
+  if (seat.admissions === null) return { name, run };
+  return { name, run, admit: () => admit(seat, host) };
 }
 
 async function admit(seat: SeatPlan, host: EngineHost): Promise<EngineSelectionRecord> {
@@ -38,113 +55,243 @@ async function admit(seat: SeatPlan, host: EngineHost): Promise<EngineSelectionR
   const act = acts[Math.min(host.asked(seat), acts.length - 1)] ?? 'admits';
   host.mayDie(`an admission of ${seat.target.model}`);
   if (act === 'never says') return new Promise(() => undefined);
-  if (act !== 'admits') throw new EngineError({ kind: act, message: `It says: ${act}.` });
+  if (act === 'admits another') return engineSelection({ ...seat.target, model: 'another' });
+  if (act !== 'admits') {
+    throw new EngineError({ kind: act, message: `${SIMULATED_SECRET} says: ${act}.` });
+  }
   return engineSelection({ ...seat.target, capabilities: seat.target.tools });
 }
 
-async function run(
-  seat: SeatPlan,
-  host: EngineHost,
-  [request, onEvent, signal]: Parameters<Engine['run']>,
-): Promise<AgentResult> {
-  const index = host.called(seat, request, signal);
-  const act = seat.acts[Math.min(index, seat.acts.length - 1)] ?? 'answers';
-  host.acts(act);
-  const place = `call ${index} of ${seat.target.model}`;
-  host.mayDie(`${place}, which begins`);
-  if (act === 'never answers') return new Promise(() => undefined);
-  await worked(host, { ms: seat.workMs, signal, isStubborn: act === 'answers late' });
-  host.mayDie(`${place}, which ends`);
-  if (isEngineFailureKind(act)) throw failure(act, request, host);
-  return answer(act, { seat, request, onEvent, host, index });
-}
+/** One call. */
+class EngineRun {
+  readonly #seat: SeatPlan;
+  readonly #host: EngineHost;
+  readonly #request: AgentRequest;
+  readonly #onEvent: EngineListener;
+  readonly #signal: AbortSignal;
+  readonly #call: SimCall;
+  readonly #act: EngineAct;
 
-interface Work {
-  readonly ms: number;
-  readonly signal: AbortSignal;
-  readonly isStubborn: boolean;
-}
+  constructor(
+    seat: SeatPlan,
+    host: EngineHost,
+    [request, onEvent, signal]: Parameters<Engine['run']>,
+  ) {
+    this.#seat = seat;
+    this.#host = host;
+    this.#request = request;
+    this.#onEvent = onEvent;
+    this.#signal = signal;
+    this.#call = host.called({ seat, request, signal });
+    this.#act = seat.acts[Math.min(this.#call.index, seat.acts.length - 1)] ?? 'answers';
+    host.acts(this.#act);
+  }
 
-/** Takes its time; who is stubborn takes much more, and does not hear that it is told to stop. */
-function worked({ process }: EngineHost, { ms, signal, isStubborn }: Work): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = process.clock.after(isStubborn ? ms + 62_000 : ms, resolve);
-    if (isStubborn) return;
-    const stop = () => {
-      timer.cancel();
-      reject(new EngineError({ kind: 'aborted', message: 'It was told to stop.' }));
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-}
+  begin(): Promise<AgentResult> {
+    if (this.#act === 'throws at once') throw this.#untyped(new Error('It cannot even begin.'));
+    if (this.#act === 'answers twice') return this.#twice();
+    return this.#work();
+  }
 
-function failure(kind: EngineFailureKind, request: AgentRequest, host: EngineHost): EngineError {
-  const usage: UsageReceipt = { kind: 'reported', inputTokens: 3, outputTokens: 0 };
-  host.said(request, usage);
-  return new EngineError({ kind, message: `It fails as planned: ${kind}.`, usage });
-}
+  get #place(): string {
+    return `call ${this.#call.index} of ${this.#seat.target.model}`;
+  }
 
-interface Asked {
-  readonly seat: SeatPlan;
-  readonly request: AgentRequest;
-  readonly onEvent: EngineListener;
-  readonly host: EngineHost;
-  readonly index: number;
-}
+  async #work(): Promise<AgentResult> {
+    this.#host.mayDie(`${this.#place}, which begins`);
+    if (this.#act === 'tells its usage only') this.#tellUsage();
+    if (this.#act === 'leaks in pieces') this.#tell(SECRET_PIECES[0]);
+    if (this.#act === 'never answers' || this.#act === 'tells its usage only') {
+      return new Promise(() => undefined);
+    }
+    if (this.#act === 'outlives its process') await this.#host.sleep(this.#seat.workMs + 300);
+    else await this.#worked();
+    this.#host.mayDie(`${this.#place}, which ends`);
+    return this.#end();
+  }
 
-function answer(act: EngineAct, asked: Asked): AgentResult | Promise<AgentResult> {
-  const { host, request, onEvent } = asked;
-  switch (act) {
-    case 'throws no error':
-      throw null;
-    case 'throws an untyped error':
-      throw new Error('401 unauthorized: log in again');
-    case 'answers nonsense':
-      return { parts: 'many' } as unknown as AgentResult;
-    case 'answers as another':
-      return { ...said('well', asked), requested: engineSelection({ adapter: 'another' }) };
-    case 'answers without usage':
-      return { ...said('well', asked), usage: UNKNOWN_USAGE };
-    case 'answers at length':
-      return said('x'.repeat(host.largeLength), asked);
-    case 'leaks a secret':
-      onEvent({ kind: 'text', text: SIMULATED_SECRET });
-      return said(`The key is ${SIMULATED_SECRET}.`, asked);
-    case 'answers twice':
-      return twice(said('first', asked), said('second', asked));
-    default: {
-      const result = said(`answer to ${request.prompt}`, asked);
-      // What it says once it has answered counts for nothing.
-      host.process.clock.after(1, () => onEvent({ kind: 'text', text: 'too late' }));
-      return result;
+  /** Takes its time; who is stubborn takes much more, and does not hear that it is told to stop. */
+  #worked(): Promise<void> {
+    const isStubborn = this.#act === 'answers late';
+    const { workMs } = this.#seat;
+    return new Promise((resolve, reject) => {
+      const ms = isStubborn ? workMs + 62_000 : workMs;
+      const timer = this.#host.process.clock.after(ms, resolve);
+      if (isStubborn) return;
+      const stop = () => {
+        timer.cancel();
+        reject(this.#stopped());
+      };
+      if (this.#signal.aborted) stop();
+      else this.#signal.addEventListener('abort', stop, { once: true });
+    });
+  }
+
+  #stopped(): unknown {
+    if (this.#act !== 'gives the reason') return this.#failed({ kind: 'aborted' });
+    this.#call.ended({ failure: 'aborted', usage: null, effective: null });
+    return this.#signal.reason;
+  }
+
+  #end(): AgentResult {
+    const act = this.#act;
+    if (isEngineFailureKind(act)) throw this.#failed({ kind: act, usage: this.#usage(3) });
+    switch (act) {
+      case 'throws no error':
+        throw this.#untyped(null);
+      case 'throws an untyped error':
+        throw this.#untyped(new Error('401 unauthorized: log in again'));
+      case 'fails without usage':
+        throw this.#failed({ kind: 'transient' });
+      case 'tells usage, then fails':
+        this.#tellUsage();
+        throw this.#failed({ kind: 'rate-limit' });
+      case 'leaks in its error':
+        throw this.#leaking();
+      case 'answers nonsense':
+        return this.#malformed({ parts: 'many' });
+      case 'answers as another':
+        return this.#malformed({ requested: engineSelection({ adapter: 'another' }) });
+      case 'answers with bad usage':
+        return this.#malformed({ usage: { kind: 'reported', inputTokens: -1, outputTokens: 0 } });
+      default:
+        return this.#answer();
     }
   }
-}
 
-function said(text: string, { seat, request, host, index, onEvent }: Asked): AgentResult {
-  const usage: UsageReceipt = { kind: 'reported', inputTokens: 5, outputTokens: index + 1 };
-  host.said(request, usage);
-  onEvent({ kind: 'usage', usage });
-  const requested: EngineSelectionRecord = engineSelection({
-    ...seat.target,
-    capabilities: request.tools ?? seat.target.tools,
-  });
-  return {
-    parts: [{ kind: 'assistant', text, final: true }],
-    usage,
-    requested,
-    effective: requested,
-  };
-}
+  #answer(): AgentResult {
+    switch (this.#act) {
+      case 'answers without usage':
+        return this.#said('well', { usage: UNKNOWN_USAGE });
+      case 'answers at length':
+        return this.#said('x'.repeat(this.#host.largeLength));
+      case 'answers with a value':
+        // A check wants words.
+        if (this.#request.purpose === 'preflight') return this.#said('ready');
+        return this.#said({ value: this.#call.index });
+      case 'leaks a secret':
+        this.#tell(SIMULATED_SECRET);
+        return this.#said(`The key is ${secretForm(this.#call.index)}.`);
+      case 'leaks at length':
+        return this.#said(SIMULATED_SECRET.padEnd(this.#host.largeLength, '.'));
+      case 'leaks in pieces':
+        this.#tell(SECRET_PIECES[1]);
+        return this.#said('Nothing to see.');
+      case 'leaks its name': {
+        const effective = { ...engineIdentity(this.#seat.target), model: SIMULATED_SECRET };
+        return this.#said('well', { effective });
+      }
+      case 'tells nonsense':
+        this.#tellNonsense();
+        return this.#said('well');
+      default: {
+        const result = this.#said(`answer to ${this.#request.prompt}`);
+        this.#goOn();
+        return result;
+      }
+    }
+  }
 
-/** A promise that calls back twice: plain JavaScript allows it. */
-function twice(first: AgentResult, second: AgentResult): Promise<AgentResult> {
-  return {
-    // biome-ignore lint/suspicious/noThenProperty: that is what this engine does wrong
-    then(resolve: (result: AgentResult) => void) {
-      resolve(first);
-      resolve(second);
-    },
-  } as unknown as Promise<AgentResult>;
+  /** Notes an answer that can be read, and gives it. */
+  #said(
+    said: string | { readonly value: number },
+    differs: Partial<Pick<AgentResult, 'usage' | 'effective'>> = {},
+  ): AgentResult {
+    const result = { ...this.#result(said), ...differs };
+    if (this.#act !== 'tells nonsense') {
+      this.#tell(`${this.#place} is answered. `);
+      this.#tellUsage();
+    }
+    const { usage, effective } = result;
+    const isHidden = effective?.model === SIMULATED_SECRET;
+    this.#call.ended({
+      failure: null,
+      usage,
+      effective: isHidden || effective === null ? null : engineIdentity(effective),
+      isUnclear: usage.kind === 'unknown',
+    });
+    return result;
+  }
+
+  #result(said: string | { readonly value: number }): AgentResult {
+    const tools = this.#request.tools ?? this.#seat.target.tools;
+    const requested = engineSelection({ ...this.#seat.target, capabilities: tools });
+    const part: AgentPart =
+      typeof said === 'string'
+        ? { kind: 'assistant', text: said, final: true }
+        : { kind: 'structured', value: said, final: true };
+    return { parts: [part], usage: this.#usage(5), requested, effective: requested };
+  }
+
+  /** An answer that nobody can read. */
+  #malformed(differs: object): AgentResult {
+    const result = { ...this.#result('well'), ...differs };
+    const usage = 'usage' in differs ? null : this.#usage(5);
+    this.#call.ended({ failure: 'unknown', usage, effective: null, isUnclear: true });
+    return result as AgentResult;
+  }
+
+  #failed({ kind, usage }: Pick<EngineErrorOptions, 'kind' | 'usage'>): EngineError {
+    this.#call.ended({ failure: kind, usage: usage ?? null, effective: null });
+    const known = usage === undefined ? {} : { usage };
+    return new EngineError({ kind, message: `It fails as planned: ${kind}.`, ...known });
+  }
+
+  #leaking(): EngineError {
+    const effective = { ...engineIdentity(this.#seat.target), model: SIMULATED_SECRET };
+    this.#call.ended({ failure: 'quota', usage: null, effective: null });
+    const message = `It refuses ${SIMULATED_SECRET}: ${secretForm(this.#call.index)}.`;
+    return new EngineError({ kind: 'quota', message, effective });
+  }
+
+  #untyped<Thrown>(thrown: Thrown): Thrown {
+    this.#call.ended({ failure: 'unknown', usage: null, effective: null });
+    return thrown;
+  }
+
+  /** A promise that calls back more than once: plain JavaScript allows it. */
+  #twice(): Promise<AgentResult> {
+    const { clock } = this.#host.process;
+    const { workMs } = this.#seat;
+    const settle = (resolve: (result: AgentResult) => void, reject: (error: unknown) => void) => {
+      resolve(this.#said('first'));
+      resolve({ ...this.#result('second'), usage: this.#usage(700) });
+      reject(new EngineError({ kind: 'auth', message: 'It has thought better of it.' }));
+      clock.after(1, () => resolve(this.#result('third')));
+    };
+    return {
+      // biome-ignore lint/suspicious/noThenProperty: that is what this engine does wrong
+      then: (...callbacks: Parameters<typeof settle>) => {
+        if (workMs === 0) settle(...callbacks);
+        else clock.after(workMs, () => settle(...callbacks));
+      },
+    } as unknown as Promise<AgentResult>;
+  }
+
+  /** What it tells once it has answered counts for nothing. */
+  #goOn(): void {
+    this.#host.process.clock.after(1, () => {
+      this.#onEvent({ kind: 'text', text: TOO_LATE });
+      this.#onEvent({ kind: 'usage', usage: this.#usage(900) });
+    });
+  }
+
+  #tell(text: string): void {
+    this.#onEvent({ kind: 'text', text });
+  }
+
+  #tellUsage(): void {
+    const usage = this.#usage(2);
+    this.#call.told(usage);
+    this.#onEvent({ kind: 'usage', usage });
+  }
+
+  #tellNonsense(): void {
+    const nonsense = [null, 7, { kind: 'usage', usage: { kind: 'reported' } }, { kind: 'text' }];
+    for (const event of nonsense) this.#onEvent(event as never);
+  }
+
+  #usage(inputTokens: number): UsageReceipt {
+    return { kind: 'reported', inputTokens, outputTokens: this.#call.index + 1 };
+  }
 }

@@ -3,18 +3,28 @@
  * the words of the seed, apart from the library's own rules.
  */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
 import type { LanePlan } from './sim-lanes.ts';
 import { textOf } from './sim-position.ts';
 
+/** A receipt among those of one launch of a position, from 1. */
+export interface ReceiptPlace {
+  readonly runId: string;
+  readonly position: string;
+  readonly launch: number;
+  readonly place: number;
+}
+
 /** What engines have really done. */
 export interface CallWitness {
-  /** Whether an engine has claimed this usage for a call of the position. */
-  readonly said: (runId: string, position: string, usage: JsonValue) => boolean;
-  /** How many engine calls a launch of the position has made. */
-  readonly calls: (runId: string, position: string, launch: number) => number;
+  /** What a receipt says otherwise than the engine of its call, or null. */
+  fault(of: ReceiptPlace, receipt: JsonObject): string | null;
+  /** The same of the end of a live check. */
+  probeFault(probeEventId: string, outcome: JsonObject): string | null;
+  /** How many engine calls a launch of a position has made. */
+  count(of: Omit<ReceiptPlace, 'place'>): number;
 }
 
 export class LaneReferee {
@@ -24,9 +34,8 @@ export class LaneReferee {
   readonly #receipts = new Map<string, number>();
   /** Receipts of the present launch of a position. */
   readonly #recent = new Map<string, number>();
-  readonly #adapters = new Set<string>();
-  readonly #credentials = new Set<string>();
-  readonly #models = new Set<string>();
+  /** What is dead, with the sequence of the fact that has proven it first. */
+  readonly #dead = new Map<string, number>();
 
   constructor(runId: string, lanes: readonly LanePlan[], witness: CallWitness) {
     this.#runId = runId;
@@ -34,41 +43,50 @@ export class LaneReferee {
     this.#witness = witness;
   }
 
-  isDead({ adapter, provider, model }: ExecutionTarget): boolean {
-    return (
-      this.#adapters.has(adapter) ||
-      this.#credentials.has(`${adapter} ${provider}`) ||
-      this.#models.has(`${provider} ${model}`)
-    );
+  /** The place of the first fact that proves a target dead, or null. */
+  diedAt({ adapter, provider, model }: ExecutionTarget): number | null {
+    const keys = [
+      `adapter ${adapter}`,
+      `credentials ${adapter} ${provider}`,
+      `model ${provider} ${model}`,
+    ];
+    const places = keys.flatMap((key) => this.#dead.get(key) ?? []);
+    return places.length === 0 ? null : Math.min(...places);
   }
 
   lane(laneId: string): LanePlan | undefined {
     return this.#lanes.find(({ id }) => id === laneId);
   }
 
-  /** A position starts, or runs again. */
-  launched(position: string): void {
+  /** A position starts, or runs again: what its last launch has called has left receipts. */
+  launched(position: string, launch: number): string | null {
+    const rule = this.settled(position, launch - 1);
     this.#recent.set(position, 0);
+    return rule;
   }
 
   /** The rule that a receipt breaks, or null. */
-  receipt(payload: JsonObject, laneId: string): string | null {
+  receipt(payload: JsonObject, { laneId, launch, isOwn }: ReceiptContext): string | null {
     const position = textOf(payload['position']);
     const expected = (this.#receipts.get(position) ?? 0) + 1;
     if (payload['sequence'] !== expected) return `it is receipt ${expected} of its position`;
     this.#receipts.set(position, expected);
-    this.#recent.set(position, (this.#recent.get(position) ?? 0) + 1);
-    const usage = payload['usage'] ?? null;
-    const claimed = isJsonObject(usage) && usage['kind'] === 'reported';
-    if (claimed && !this.#witness.said(this.#runId, position, usage)) return 'no engine said so';
+    const place = (this.#recent.get(position) ?? 0) + 1;
+    this.#recent.set(position, place);
     const requested = payload['requested'];
-    if (!isJsonObject(requested)) return null;
+    if (!isJsonObject(requested)) {
+      const usage = isJsonObject(payload['usage']) ? payload['usage'] : {};
+      const knows = payload['effective'] !== null || usage['kind'] !== 'unknown';
+      return knows ? 'nobody knows that of a call that was cut off' : null;
+    }
     const isOurs = this.lane(laneId)?.seats.some(({ target }) => isTarget(requested, target));
-    return isOurs === true ? null : 'its lane has no such target';
+    if (isOurs !== true) return 'its lane has no such target';
+    if (!isOwn) return 'another process has made the call';
+    return this.#witness.fault({ runId: this.#runId, position, launch, place }, payload);
   }
 
   /** The rule that a dead-lane fact breaks, or null; `before` stands before it in its append. */
-  unavailable(payload: JsonObject, before: EventEnvelope | null): string | null {
+  unavailable(payload: JsonObject, before: EventEnvelope | null, sequence: number): string | null {
     const receipt = isJsonObject(before?.payload) ? before.payload : {};
     const { selected, failure } = payload;
     if (before?.type !== 'graph:engine-attempt-recorded') return 'no receipt stands before it';
@@ -77,44 +95,69 @@ export class LaneReferee {
       receipt['position'] === payload['position'] &&
       JSON.stringify(receipt['requested']) === JSON.stringify(selected);
     if (!isProven) return 'the receipt before it proves something else';
-    return this.bury(payload);
+    return this.bury(payload, sequence);
   }
 
   /** Takes in a fact; the rule that it breaks, or null. */
-  bury({ selected, reported, failure }: JsonObject): string | null {
+  bury({ selected, reported, failure }: JsonObject, sequence: number): string | null {
     if (!isJsonObject(selected)) return 'it names no target';
-    return this.#bury(textOf(failure), selected, isJsonObject(reported) ? reported : {});
+    const keys = deadKeys(textOf(failure), selected, isJsonObject(reported) ? reported : {});
+    for (const key of keys) if (!this.#dead.has(key)) this.#dead.set(key, sequence);
+    return keys.length === 0 ? `${textOf(failure)} proves nothing` : null;
   }
 
-  #bury(failure: string, selected: JsonObject, reported: JsonObject): string | null {
-    const { adapter, provider, model } = selected;
-    switch (failure) {
-      case 'auth':
-        this.#credentials.add(`${textOf(adapter)} ${textOf(provider)}`);
-        return null;
-      case 'missing-cli':
-      case 'invalid-config':
-        this.#adapters.add(textOf(adapter));
-        return null;
-      case 'billing':
-      case 'quota':
-      case 'model-unavailable':
-        this.#models.add(`${textOf(provider)} ${textOf(model)}`);
-        if (textOf(reported['model']) !== '') {
-          this.#models.add(`${textOf(reported['provider'])} ${textOf(reported['model'])}`);
-        }
-        return null;
-      default:
-        return `${failure} proves nothing`;
-    }
+  /** The rule that a check's end breaks, or null. */
+  probed(probeEventId: string, outcome: JsonObject): string | null {
+    return this.#witness.probeFault(probeEventId, outcome);
   }
 
   /** The rule that an outcome of an attempt breaks: each of its calls has left a receipt. */
   settled(position: string, launch: number): string | null {
-    const calls = this.#witness.calls(this.#runId, position, launch);
+    const calls = this.#witness.count({ runId: this.#runId, position, launch });
     const receipts = this.#recent.get(position) ?? 0;
     return receipts >= calls ? null : `${calls} calls were made, ${receipts} receipts stand here`;
   }
+}
+
+/** Where a receipt stands: in which launch of its position, and whether its caller wrote it. */
+interface ReceiptContext {
+  readonly laneId: string;
+  readonly launch: number;
+  readonly isOwn: boolean;
+}
+
+/** What a failure proves dead. */
+function deadKeys(failure: string, selected: JsonObject, reported: JsonObject): readonly string[] {
+  const { adapter, provider } = selected;
+  const model = (of: JsonObject) => `model ${textOf(of['provider'])} ${textOf(of['model'])}`;
+  switch (failure) {
+    case 'auth':
+      return [`credentials ${textOf(adapter)} ${textOf(provider)}`];
+    case 'missing-cli':
+    case 'invalid-config':
+      return [`adapter ${textOf(adapter)}`];
+    case 'billing':
+    case 'quota':
+    case 'model-unavailable':
+      return textOf(reported['model']) === ''
+        ? [model(selected)]
+        : [model(selected), model(reported)];
+    default:
+      return [];
+  }
+}
+
+/** True when the outcome behind a receipt says that nobody knows how its call has ended. */
+export function endsCutOff({ type, payload }: EventEnvelope, position: string): boolean {
+  const outcome = isJsonObject(payload) ? payload : {};
+  if (outcome['position'] !== position) return false;
+  if (type === 'graph:node-failed') return outcome['abandoned'] === true;
+  return type === 'graph:node-resumed' || type === 'graph:node-paused';
+}
+
+/** True for a failure after which its receipt is followed by the fact that a target is dead. */
+export function provesDead({ failure }: JsonObject): boolean {
+  return deadKeys(textOf(failure), {}, {}).length > 0;
 }
 
 function isTarget(identity: JsonObject, target: ExecutionTarget): boolean {

@@ -4,23 +4,39 @@ import type { ExecutionLaneDescription, ExecutionTarget } from '../graph/executi
 import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
+/** Everything that an engine may do when it is called, beside failing in a way that has a name. */
+export const ENGINE_ACTS = [
+  'answers',
+  'answers without usage',
+  'answers at length',
+  'answers with a value',
+  'answers twice',
+  'answers late',
+  'answers nonsense',
+  'answers as another',
+  'answers with bad usage',
+  'outlives its process',
+  'gives the reason',
+  'never answers',
+  'tells its usage only',
+  'tells usage, then fails',
+  'fails without usage',
+  'tells nonsense',
+  'throws no error',
+  'throws an untyped error',
+  'throws at once',
+  'leaks a secret',
+  'leaks at length',
+  'leaks in pieces',
+  'leaks in its error',
+  'leaks its name',
+] as const;
+
 /** What an engine does when it is called: it fails in some way, answers, or misbehaves. */
-export type EngineAct =
-  | EngineFailureKind
-  | 'answers'
-  | 'answers without usage'
-  | 'answers at length'
-  | 'answers twice'
-  | 'answers late'
-  | 'answers nonsense'
-  | 'answers as another'
-  | 'never answers'
-  | 'throws no error'
-  | 'throws an untyped error'
-  | 'leaks a secret';
+export type EngineAct = EngineFailureKind | (typeof ENGINE_ACTS)[number];
 
 /** What an engine says when it is asked whether it would take a request. */
-export type AdmitAct = 'admits' | 'never says' | EngineFailureKind;
+export type AdmitAct = 'admits' | 'admits another' | 'never says' | EngineFailureKind;
 
 export interface SeatPlan {
   readonly target: ExecutionTarget;
@@ -44,24 +60,13 @@ export interface EnginePlan {
   readonly retrySafe: boolean;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  readonly policy: 'none' | 'none' | 'wait' | 'deny';
+  readonly policy: 'none' | 'wait' | 'deny';
   readonly keepsLargeResults: boolean;
+  /** How long its prompt builder takes; 0 = it is not even asynchronous. */
+  readonly promptMs: number;
   /** Whether its prompt builder throws. */
   readonly hasNoPrompt: boolean;
 }
-
-const MISBEHAVIOUR: readonly EngineAct[] = [
-  'answers without usage',
-  'answers at length',
-  'answers twice',
-  'answers late',
-  'answers nonsense',
-  'answers as another',
-  'never answers',
-  'throws no error',
-  'throws an untyped error',
-  'leaks a secret',
-];
 
 /** One to three lanes of one to three targets; their adapters and providers overlap. */
 export function planLanes(random: SeededRandom): readonly LanePlan[] {
@@ -74,7 +79,7 @@ export function planLanes(random: SeededRandom): readonly LanePlan[] {
 }
 
 function planSeat(random: SeededRandom, model: string): SeatPlan {
-  const trouble = random.pick([0.1, 0.5, 0.9]);
+  const trouble = random.pick([0.3, 0.7, 0.95]);
   return {
     target: {
       adapter: random.pick(['one', 'two']),
@@ -86,18 +91,25 @@ function planSeat(random: SeededRandom, model: string): SeatPlan {
     admissions: random.chance(0.2) ? null : planAdmissions(random, trouble),
     // In the end all is well, or engine checks would fail and be tried again for ever.
     acts: [
-      ...Array.from({ length: random.integer(1, 4) }, () => planAct(random, trouble)),
+      ...Array.from({ length: random.integer(1, 6) }, () => planAct(random, trouble)),
       'answers',
     ],
     workMs: random.pick([0, 1, 40, 900]),
   };
 }
 
+const WRONG_ADMISSIONS = [
+  'admits another',
+  'never says',
+  'transient',
+  'auth',
+  'missing-cli',
+  'unknown',
+] as const;
+
 function planAdmissions(random: SeededRandom, trouble: number): readonly AdmitAct[] {
   const some = Array.from({ length: random.integer(1, 3) }, () =>
-    random.chance(trouble / 3)
-      ? random.pick(['never says', 'transient', 'auth', 'missing-cli', 'unknown'] as const)
-      : 'admits',
+    random.chance(trouble / 3) ? random.pick(WRONG_ADMISSIONS) : 'admits',
   );
   return [...some, 'admits'];
 }
@@ -121,7 +133,7 @@ export function planPreflight(
 
 function planAct(random: SeededRandom, trouble: number): EngineAct {
   if (!random.chance(trouble)) return 'answers';
-  return random.chance(0.6) ? random.pick(ENGINE_FAILURE_KINDS) : random.pick(MISBEHAVIOUR);
+  return random.chance(0.4) ? random.pick(ENGINE_FAILURE_KINDS) : random.pick(ENGINE_ACTS);
 }
 
 /** A node that is backed by one of the lanes. */
@@ -134,6 +146,7 @@ export function planEngine(random: SeededRandom, lanes: readonly LanePlan[]): En
     graceMs: random.pick([0, 20, 5_000]),
     policy: random.pick(['none', 'none', 'none', 'none', 'wait', 'deny'] as const),
     keepsLargeResults: random.chance(0.5),
+    promptMs: random.pick([0, 0, 1, 700]),
     hasNoPrompt: random.chance(0.05),
   };
 }

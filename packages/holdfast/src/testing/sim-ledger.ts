@@ -4,8 +4,8 @@
  */
 import type { NodeContext } from '../attempt/node-context.ts';
 import type { SimRecord } from './sim-record.ts';
-import { SimViolation } from './sim-referee.ts';
 import type { SimTrace } from './sim-trace.ts';
+import { SimViolation } from './sim-violation.ts';
 
 export interface StepEffect {
   readonly context: NodeContext;

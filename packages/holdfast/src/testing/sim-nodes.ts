@@ -16,8 +16,9 @@ import { flowNodes } from '../nodes/flow/flow-nodes.ts';
 import { waitNode } from '../nodes/wait-node.ts';
 import { FLOW_FUNCTION } from './sim-flow.ts';
 import type { EnginePlan } from './sim-lanes.ts';
-import type { NodePlan, RunPlan, WaitPlan, WorkPlan } from './sim-plan.ts';
+import type { NodePlan, RunPlan, WaitPlan, WorkPlan, WorkQuirk } from './sim-plan.ts';
 import type { SimProcess } from './sim-process.ts';
+import { SIMULATED_SECRET, secretForm } from './sim-secret.ts';
 
 /** What node code needs of the simulation around it. */
 export interface WorkHost {
@@ -42,7 +43,7 @@ function bindingOf(plan: NodePlan, host: WorkHost): NodeBinding {
     case 'child':
       return childNode(plan.plan, host);
     case 'engine':
-      return backedNode(plan);
+      return backedNode(plan, host);
     case 'built-in':
       return nodeBinding({ retrySafe: true, run: () => null });
     default:
@@ -95,13 +96,14 @@ function childNode(plan: RunPlan, host: WorkHost): NodeBinding {
   });
 }
 
-function backedNode(plan: EnginePlan): NodeBinding {
+function backedNode(plan: EnginePlan, host: WorkHost): NodeBinding {
   const { retrySafe, timeoutMs, graceMs, policy, keepsLargeResults, hasNoPrompt } = plan;
+  const prompt = () => {
+    if (hasNoPrompt) throw new Error(`There is no prompt for ${SIMULATED_SECRET}.`);
+    return 'Do as planned.';
+  };
   return engineNode({
-    prompt: () => {
-      if (hasNoPrompt) throw new Error('There is no prompt.');
-      return 'Do as planned.';
-    },
+    prompt: plan.promptMs === 0 ? prompt : () => host.process.sleep(plan.promptMs).then(prompt),
     retrySafe,
     timeoutMs,
     graceMs,
@@ -127,6 +129,7 @@ function workNode(plan: WorkPlan, host: WorkHost): NodeBinding {
   return dataNode<JsonValue>((_input, context) => run(plan, host, context), {
     retrySafe,
     graceMs,
+    ...(plan.quirk?.startsWith('returns much') ? { largeResult: 'artifact' as const } : {}),
     ...(timeoutMs === null ? {} : { timeoutMs }),
     ...(policy === 'none' ? {} : { decideAction: () => decided(plan, policy, host) }),
   });
@@ -201,12 +204,32 @@ function work(plan: WorkPlan, host: WorkHost, { signal }: NodeContext): Promise<
 
 function outcomeOf(plan: WorkPlan, context: NodeContext): JsonValue {
   const { position } = context;
+  if (plan.quirk !== undefined) return quirkOf(plan.quirk, context);
   const isUndo = position.startsWith('undo/');
   if (!isUndo && attemptOf(context) <= plan.failures) {
     if (!plan.final) throw new Error('The node failed.');
     throw new NodeFailure('SIMULATED', 'The node failed for good.', { retryable: false });
   }
   return { position, pad: 'x'.repeat(plan.resultBytes) };
+}
+
+/** Longer than any event of a simulation with lanes. */
+const MUCH = 4_000;
+
+function quirkOf(quirk: WorkQuirk, { position, log }: NodeContext): JsonValue {
+  switch (quirk) {
+    case 'logs a secret':
+      log(`It has ${secretForm(0)} and ${secretForm(3)}.`, { of: [secretForm(2)] });
+      return { position };
+    case 'returns a secret':
+      return { position, [secretForm(1)]: secretForm(0) };
+    case 'fails with a secret':
+      throw new NodeFailure('SIMULATED', `It failed with ${secretForm(0)}.`, { retryable: true });
+    case 'returns much':
+      return { position, pad: 'x'.repeat(MUCH) };
+    case 'returns much with a secret':
+      return { position, pad: secretForm(3).padStart(MUCH, 'x') };
+  }
 }
 
 /** The number of an attempt is the last part of its position; a flow's first has none. */

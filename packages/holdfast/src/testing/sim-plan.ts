@@ -7,6 +7,7 @@ import type { DagDefinition } from '../forms/dag-definition.ts';
 import { flowGraphType } from '../forms/flow.ts';
 import { type FlowFile, flowDefinition } from '../forms/flow-definition.ts';
 import { compileGraph } from '../graph/compile.ts';
+import type { ExecutionLaneDescription } from '../graph/execution-target.ts';
 import type { AnyCompiledGraph, GraphEvent } from '../graph/graph-type.ts';
 import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
 import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
@@ -50,7 +51,20 @@ export interface WorkPlan {
   /** What it does when it is told to stop. */
   readonly onAbort: 'stop' | 'finish' | 'ignore';
   readonly resultBytes: number;
+  /** What it does wrong beside its work; only where secrets are known and results are kept. */
+  readonly quirk?: WorkQuirk;
 }
+
+/** What node code may let slip, or return. */
+export const WORK_QUIRKS = [
+  'logs a secret',
+  'returns a secret',
+  'fails with a secret',
+  'returns much',
+  'returns much with a secret',
+] as const;
+
+export type WorkQuirk = (typeof WORK_QUIRKS)[number];
 
 export interface WaitPlan {
   readonly kind: 'approval' | 'signal';
@@ -96,6 +110,8 @@ export interface PlanRequest {
   readonly depth: number;
   /** Whether engines may be checked first: two owners at once would begin their checks for ever. */
   readonly mayCheck?: boolean;
+  /** The lanes that a child run shares with the run above it. */
+  readonly lanes?: readonly LanePlan[];
 }
 
 /** A random run. Graph ids are unique within one simulation. */
@@ -113,35 +129,66 @@ export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
   return { graph, nodes, flow: null, lanes: [], preflight: null };
 }
 
-/** A dag of which most nodes are backed by engines. */
+/** A dag or a script of which most nodes are backed by engines; child runs share the lanes. */
 function planWithLanes(random: SeededRandom, request: PlanRequest): RunPlan {
   const { id, depth } = request;
-  const planned = planLanes(random);
+  const planned = request.lanes ?? planLanes(random);
   const ids = Array.from({ length: request.nodes }, (_none, index) => `n${index}`);
   const nodes = new Map<string, NodePlan>();
-  for (const node of ids) {
-    const isBacked = random.chance(0.7);
-    const other = () => planNode(random, { ...request, id: `${id}-${node}`, depth: depth - 1 });
-    nodes.set(node, isBacked ? planEngine(random, planned) : other());
-  }
+  for (const node of ids) if (random.chance(0.7)) nodes.set(node, planEngine(random, planned));
   const used = new Set([...nodes.values()].map((node) => 'laneId' in node && node.laneId));
   const lanes = planned.filter((lane) => used.has(lane.id));
-  const dag = dagOf(random, id, ids, edgesOf(random, ids));
-  const definition = { ...dag, nodes: dag.nodes.map((node) => withLane(node, nodes, lanes)) };
+  for (const node of ids) {
+    const other = { ...request, id: `${id}-${node}`, depth: depth - 1, mayCheck: false, lanes };
+    if (!nodes.has(node)) nodes.set(node, planBesideEngines(random, other));
+  }
   const mayCheck = request.mayCheck === true && lanes.length > 0;
   const preflight = mayCheck ? planPreflight(random, lanes) : null;
-  return { graph: compileGraph(dagGraphType, definition), nodes, flow: null, lanes, preflight };
+  const graph = graphWithLanes(random, { id, ids }, laneOfNode(nodes, lanes));
+  return { graph, nodes, flow: null, lanes, preflight };
 }
 
-function withLane(
-  node: DagDefinition['nodes'][number],
-  plans: ReadonlyMap<string, NodePlan>,
-  lanes: readonly LanePlan[],
-): DagDefinition['nodes'][number] {
-  const plan = plans.get(node.id);
-  const lane = plan?.kind === 'engine' ? lanes.find(({ id }) => id === plan.laneId) : undefined;
-  if (lane === undefined) return node;
-  return { ...node, data: { ...node.data, lane: describeLane(lane) } };
+/** A node that no engine backs, in a run whose storage knows a secret and takes artifacts. */
+function planBesideEngines(random: SeededRandom, request: PlanRequest): NodePlan {
+  const plan = planNode(random, request);
+  if (plan.kind === 'child' && request.lanes?.length !== 0 && random.chance(0.7)) {
+    const nodes = random.integer(1, 3);
+    return { kind: 'child', plan: planWithLanes(random, { ...request, nodes }) };
+  }
+  if (plan.kind !== 'work' || !random.chance(0.4)) return plan;
+  return { ...plan, quirk: random.pick(WORK_QUIRKS) };
+}
+
+type LaneOf = (nodeId: string) => { readonly lane?: ExecutionLaneDescription };
+
+function laneOfNode(nodes: ReadonlyMap<string, NodePlan>, lanes: readonly LanePlan[]): LaneOf {
+  return (nodeId) => {
+    const plan = nodes.get(nodeId);
+    const lane = plan?.kind === 'engine' ? lanes.find(({ id }) => id === plan.laneId) : undefined;
+    return lane === undefined ? {} : { lane: describeLane(lane) };
+  };
+}
+
+function graphWithLanes(
+  random: SeededRandom,
+  { id, ids }: { readonly id: string; readonly ids: readonly string[] },
+  laneOf: LaneOf,
+): RunPlan['graph'] {
+  const edges = edgesOf(random, ids);
+  if (random.chance(0.6)) {
+    const dag = dagOf(random, id, ids, edges);
+    const nodes = dag.nodes.map((node) => ({
+      ...node,
+      data: { ...node.data, ...laneOf(node.id) },
+    }));
+    return compileGraph(dagGraphType, { ...dag, nodes });
+  }
+  const script = scriptOf(random, id, ids, edges);
+  const nodes = script.nodes.map((node) => ({
+    ...node,
+    data: { ...node.data, ...laneOf(node.id) },
+  }));
+  return compileGraph(scriptGraphType, { ...script, nodes });
 }
 
 function planFlow(random: SeededRandom, request: PlanRequest): RunPlan {

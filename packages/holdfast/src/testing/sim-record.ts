@@ -16,12 +16,14 @@ import { LaneBook } from '../run/lane-book.ts';
 import { isSavedMachine, RunMachine, type SavedMachine } from '../run/run-machine.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
-import { SIMULATED_SECRET } from './sim-engine.ts';
+import { SimArtifacts } from './sim-artifacts.ts';
 import type { CallWitness } from './sim-lane-referee.ts';
 import { type RunPlan, resolvedPlanOf } from './sim-plan.ts';
 import type { SimPosition } from './sim-position.ts';
-import { SimReferee, SimViolation } from './sim-referee.ts';
+import { SimReferee } from './sim-referee.ts';
+import { refuseSecret } from './sim-secret.ts';
 import type { SimTrace } from './sim-trace.ts';
+import { SimViolation } from './sim-violation.ts';
 
 export interface RecordOptions {
   readonly backing: MemoryBacking;
@@ -47,9 +49,11 @@ export class SimRecord {
   readonly #runs = new Map<string, Watched>();
   readonly #startMs: number;
   readonly #digest = new MerkleDigest(hashText);
+  readonly #artifacts: SimArtifacts;
 
   constructor(options: RecordOptions) {
     this.#options = options;
+    this.#artifacts = new SimArtifacts(options.backing);
     this.#startMs = options.clock.now();
   }
 
@@ -127,6 +131,7 @@ export class SimRecord {
 
   /** Folds every stream again, from its beginning and from each snapshot that is kept. */
   checkFolds(): void {
+    this.#artifacts.checkSecrets();
     for (const stream of this.#options.backing.streams.values()) {
       const run = this.#watched(stream);
       const live = shown(run.machine);
@@ -175,7 +180,9 @@ export class SimRecord {
     for (const event of append) {
       trace.count(event.type);
       this.#checkMoment(run, event);
-      this.#checkSecrets(run, event);
+      const where = `run ${run.referee.runId}, event ${event.sequence}`;
+      refuseSecret(where, JSON.stringify(event));
+      if (this.#artifacts.check(where, event.payload) > 0) trace.count('artifact');
       run.events.push(event);
     }
     run.referee.read(append);
@@ -184,11 +191,6 @@ export class SimRecord {
     } catch (error) {
       throw new SimViolation(`run ${run.referee.runId} cannot be folded: ${errorText(error)}`);
     }
-  }
-
-  #checkSecrets({ referee }: Watched, { sequence, payload }: EventEnvelope): void {
-    if (!JSON.stringify(payload).includes(SIMULATED_SECRET)) return;
-    throw new SimViolation(`run ${referee.runId}, event ${sequence}: it holds a secret`);
   }
 
   /** Nobody goes by another clock than the one it was given. */

@@ -4,10 +4,11 @@
  */
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
-import { type CallWitness, LaneReferee } from './sim-lane-referee.ts';
+import { type CallWitness, endsCutOff, LaneReferee, provesDead } from './sim-lane-referee.ts';
 import type { NodePlan, RunPlan } from './sim-plan.ts';
 import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
 import { ProbeReferee } from './sim-probe-referee.ts';
+import { SimViolation } from './sim-violation.ts';
 
 export interface RefereeOptions {
   readonly runId: string;
@@ -132,11 +133,28 @@ export class SimReferee {
       const late = ['graph:signal-received', 'graph:cancel-requested'].includes(event.type);
       if (this.#end !== null && !late) this.#violate(event, 'the run had ended');
       this.#event(event, payload, evidence);
+      this.#refuseAfterReceipt(event);
       const inFlight = this.with('running').length;
       if (inFlight > this.#options.maxConcurrentAttempts) {
         this.#violate(event, `${inFlight} attempts are in flight`);
       }
       this.#before = event;
+    }
+    const last = append.at(-1);
+    if (last?.type === RECEIPT && provesDead(payloadOf(last))) {
+      this.#violate(last, 'it proves a target dead, and no fact stands behind it');
+    }
+  }
+
+  /** A receipt that proves something, or of a call that was cut off, has its reason behind it. */
+  #refuseAfterReceipt(event: EventEnvelope): void {
+    if (this.#before?.type !== RECEIPT) return;
+    const receipt = payloadOf(this.#before);
+    if (provesDead(receipt) && event.type !== 'graph:model-unavailable') {
+      this.#violate(event, 'the receipt before it has proved a target dead');
+    }
+    if (receipt['requested'] === null && !endsCutOff(event, textOf(receipt['position']))) {
+      this.#violate(event, 'the receipt before it is that of a call that was cut off');
     }
   }
 
@@ -164,8 +182,8 @@ export class SimReferee {
       case 'graph:model-unavailable': {
         const isFromCheck = payload['nodeId'] === undefined;
         const rule = isFromCheck
-          ? (this.#probes.proves(payload, this.#before) ?? this.lanes.bury(payload))
-          : this.lanes.unavailable(payload, this.#before);
+          ? (this.#probes.proves(payload, this.#before) ?? this.lanes.bury(payload, event.sequence))
+          : this.lanes.unavailable(payload, this.#before, event.sequence);
         if (rule !== null) this.#violate(event, rule);
         return;
       }
@@ -174,7 +192,8 @@ export class SimReferee {
       case 'preflight:paused':
       case 'preflight:resumed':
       case 'preflight:failed': {
-        const rule = this.#probes.read(event, payload, this.#before);
+        const rule =
+          this.#probes.read(event, payload, this.#before) ?? this.#probed(event, payload);
         if (rule !== null) this.#violate(event, rule);
         return;
       }
@@ -199,12 +218,20 @@ export class SimReferee {
     }
   }
 
+  #probed({ type }: EventEnvelope, payload: JsonObject): string | null {
+    const { outcome, stage, probeEventId } = payload;
+    if (type !== 'preflight:probe-finished' || stage !== 'live') return null;
+    return this.lanes.probed(textOf(probeEventId), isJsonObject(outcome) ? outcome : {});
+  }
+
   #receipt(event: EventEnvelope, payload: JsonObject): void {
     const position = this.#open(event, payload);
     const plan = this.planOf(position.nodeId);
     if (plan?.kind !== 'engine') this.#violate(event, 'no engine works for it');
     else {
-      const rule = this.lanes.receipt(payload, plan.laneId);
+      const isOwn = position.owner === this.#writer;
+      const { laneId } = plan;
+      const rule = this.lanes.receipt(payload, { laneId, launch: position.launches, isOwn });
       if (rule !== null) this.#violate(event, rule);
     }
   }
@@ -239,7 +266,7 @@ export class SimReferee {
     position.status = 'running';
     position.owner = this.#writer;
     position.launches += 1;
-    this.lanes.launched(position.position);
+    this.#launched(event, position);
     position.retrySafe = payload['retrySafe'] === true;
   }
 
@@ -264,9 +291,14 @@ export class SimReferee {
     position.status = 'running';
     position.owner = this.#writer;
     position.launches += 1;
-    this.lanes.launched(position.position);
+    this.#launched(event, position);
     position.pause = null;
     for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
+  }
+
+  #launched(event: EventEnvelope, { position, launches }: SimPosition): void {
+    const rule = this.lanes.launched(position, launches);
+    if (rule !== null) this.#violate(event, rule);
   }
 
   /** While another owner's attempts are in flight nothing new is decided or started. */
@@ -306,7 +338,7 @@ export class SimReferee {
       for (const name of this.#uncertain(position)) this.#steps.get(position.first)?.delete(name);
     }
     this.#refuseBrokenStep(event, position, payload);
-    const isOwn = !isAbandoned && !evidence.has(position.position) && position.status === 'running';
+    const isOwn = !evidence.has(position.position) && position.status === 'running';
     const rule = isOwn ? this.lanes.settled(position.position, position.launches) : null;
     if (rule !== null) this.#violate(event, rule);
     this.#failed ||= event.type === 'graph:node-failed';
@@ -419,9 +451,10 @@ export class SimReferee {
   }
 }
 
-/** A rule that the library has broken. */
-export class SimViolation extends Error {
-  override readonly name = 'SimViolation';
+const RECEIPT = 'graph:engine-attempt-recorded';
+
+function payloadOf({ payload }: EventEnvelope): JsonObject {
+  return isJsonObject(payload) ? payload : {};
 }
 
 function isUndo({ position }: SimPosition): boolean {

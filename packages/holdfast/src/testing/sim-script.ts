@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { DispatchCommand, GraphCommand } from '../graph/commands.ts';
 import type { GraphDefinition } from '../graph/definition.ts';
 import type { GraphDescriptionInput } from '../graph/description.ts';
+import type { ExecutionLaneDescription } from '../graph/execution-target.ts';
 import type { GraphEvent, GraphType } from '../graph/graph-type.ts';
 
 export type ScriptNodeData = {
@@ -21,6 +22,8 @@ export type ScriptNodeData = {
   readonly undo: boolean;
   /** Whether its failure is passed over. */
   readonly optional: boolean;
+  /** Where an engine-backed node runs. */
+  readonly lane?: ExecutionLaneDescription;
 };
 
 export type ScriptData = {
@@ -214,17 +217,20 @@ function dataOf(definition: ScriptDefinition, id: string): ScriptNodeData {
 
 function describe(definition: ScriptDefinition): GraphDescriptionInput {
   const nodeIds = definition.nodes.map(({ id }) => id);
+  const lanes = new Map(
+    definition.nodes.flatMap(({ data: { lane } }) => (lane === undefined ? [] : [[lane.id, lane]])),
+  );
   const unknown = { kind: 'unknown', reason: 'Retries and rounds.' } as const;
   return {
     inputContract: {},
     outputContract: {},
     phases: [{ id: 'script', name: 'Script', nodeIds }],
-    nodes: nodeIds.map((id) => ({
+    nodes: definition.nodes.map(({ id, data: { lane } }) => ({
       id,
       phaseId: 'script',
       inputContract: {},
       outputContract: {},
-      laneId: null,
+      laneId: lane?.id ?? null,
     })),
     policies: {
       retry: null,
@@ -234,7 +240,7 @@ function describe(definition: ScriptDefinition): GraphDescriptionInput {
       budget: null,
       action: null,
     },
-    executionLanes: [],
+    executionLanes: [...lanes.values()],
     requestedPermissions: [],
     bounds: {
       dispatches: { min: { kind: 'known', value: 0 }, max: unknown },

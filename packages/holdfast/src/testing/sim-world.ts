@@ -16,12 +16,12 @@ import type { EngineLine } from '../executor/options.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
-import { defaultStoragePolicy } from '../store/policy.ts';
+import { defaultStoragePolicy, type RunStoragePolicy } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
-import { SimCalls } from './sim-calls.ts';
-import { type EngineHost, SIMULATED_SECRET, simulatedEngine } from './sim-engine.ts';
+import { type AskedCall, type SimCall, SimCalls } from './sim-calls.ts';
+import { type EngineHost, simulatedEngine, TOO_LATE } from './sim-engine.ts';
 import { SimFaults } from './sim-faults.ts';
 import { targetKey } from './sim-lanes.ts';
 import { SimLedger } from './sim-ledger.ts';
@@ -30,9 +30,10 @@ import type { SimulationOptions } from './sim-options.ts';
 import { planRun, type RunPlan } from './sim-plan.ts';
 import { SimProcess } from './sim-process.ts';
 import { SimRecord } from './sim-record.ts';
-import { SimViolation } from './sim-referee.ts';
+import { refuseSecret, SIMULATED_SECRET, SimStreams } from './sim-secret.ts';
 import { faultyStorage } from './sim-storage.ts';
 import { SimTrace } from './sim-trace.ts';
+import { SimViolation } from './sim-violation.ts';
 
 /** The run that a simulation is about. */
 export const ROOT_RUN_ID = 'root';
@@ -50,6 +51,18 @@ const SCRATCH = realpathSync(tmpdir());
 const SMALL_EVENT_BYTES = 2_048;
 const SMALL_BATCH_BYTES = 3_072;
 
+function policyOf({ smallBatches, form }: SimulationOptions): RunStoragePolicy {
+  // What engines say and nodes return is often too large for an event.
+  const maxEventPayloadBytes =
+    smallBatches || form === 'lanes'
+      ? SMALL_EVENT_BYTES
+      : defaultStoragePolicy.maxEventPayloadBytes;
+  const { maxAppendBatchBytes } = smallBatches
+    ? { maxAppendBatchBytes: SMALL_BATCH_BYTES }
+    : defaultStoragePolicy;
+  return { ...defaultStoragePolicy, maxEventPayloadBytes, maxAppendBatchBytes };
+}
+
 export class SimWorld {
   readonly options: SimulationOptions;
   readonly clock: FakeClock = createFakeClock();
@@ -66,6 +79,7 @@ export class SimWorld {
   readonly #seams: SimulationSeams;
   readonly #ledger: SimLedger;
   readonly #calls: SimCalls;
+  readonly #streams = new SimStreams();
   readonly #storage: RunStorage;
   readonly #alive = new Map<string, SimProcess>();
   readonly #graphs = new Map<string, RunPlan>();
@@ -92,24 +106,16 @@ export class SimWorld {
       maxConcurrentAttempts: options.maxConcurrentAttempts,
       severalOwners: options.owners > 1,
       planOf: (graphId) => this.#graphs.get(graphId),
-      witness: {
-        said: (...claim) => this.#calls.hasSaid(...claim),
-        calls: (...launch) => this.#calls.count(...launch),
-      },
+      witness: this.#calls,
     });
     this.#ledger = new SimLedger(this.record, this.trace);
-    const policy = {
-      ...defaultStoragePolicy,
-      maxEventPayloadBytes: SMALL_EVENT_BYTES,
-      maxAppendBatchBytes: SMALL_BATCH_BYTES,
-    };
     this.#storage = createMemoryRunStorage({
       namespace: 'simulation',
       clock: this.clock,
       backing,
       isProvenDead: ({ id }) => !this.#alive.has(id),
+      policy: policyOf(options),
       knownSecrets: form === 'lanes' ? [SIMULATED_SECRET] : [],
-      ...(options.smallBatches ? { policy } : {}),
     });
   }
 
@@ -153,7 +159,8 @@ export class SimWorld {
     const watched = this.#watched(this.#storage);
     const inner = this.#seams.storage?.(watched, process) ?? watched;
     const { faults, trace } = this;
-    return faultyStorage(inner, { process, faults, trace, sleep: (ms) => this.sleep(ms) });
+    const medium = { process, faults, trace, sleep: (ms: number) => this.sleep(ms) };
+    return this.#learning(faultyStorage(inner, medium), process);
   }
 
   executor(
@@ -171,7 +178,8 @@ export class SimWorld {
         nodes: plannedNodes(this.plan, this.#workHost(process)),
         engines: this.#engines(process),
         preflightScratchDirectory: SCRATCH,
-        onEngineEvent: (line) => this.#hear(line),
+        onEngineEvent: (line) => this.check(() => this.#hear(line)),
+        onLog: (line) => this.check(() => refuseSecret('a line of the log', JSON.stringify(line))),
         clock: process.clock,
         ids: this.#idsOf(process),
         maxConcurrentAttempts,
@@ -214,6 +222,7 @@ export class SimWorld {
     const code = isHoldfastError(error) ? error.code : 'no code';
     this.trace.add(who, `is refused: ${code} ${errorText(error).slice(0, 200)}`);
     this.trace.count(`refused ${code}`);
+    this.check(() => refuseSecret(`the refusal of ${who}`, errorText(error)));
     if (expected.includes(code)) return;
     const stack = error instanceof Error ? error.stack : '';
     this.violate(`${who} was refused with ${code}: ${errorText(error)}\n${stack}`);
@@ -228,9 +237,15 @@ export class SimWorld {
     };
   }
 
-  #hear(line: EngineLine): void {
-    if (!JSON.stringify(line).includes(SIMULATED_SECRET)) return;
-    this.violate(`an engine of ${line.position} was heard to say a secret`);
+  /** Whoever listens hears no secret, and nothing after the end of a call. */
+  #hear({ runId, position, event }: EngineLine): void {
+    const stream = `${runId} ${position}`;
+    refuseSecret(`an event of ${stream}`, JSON.stringify(event));
+    if (event.kind !== 'text') return;
+    this.trace.count('heard');
+    this.#streams.hear(stream, event.text);
+    if (!event.text.includes(TOO_LATE)) return;
+    throw new SimViolation(`an engine of ${stream} was heard after its end`);
   }
 
   /** The engines of all lanes, in this process. A target that two lanes share has one. */
@@ -240,15 +255,10 @@ export class SimWorld {
       process,
       mayDie,
       acts: (act) => this.trace.count(`act ${act}`),
-      largeLength: this.options.smallBatches ? 2 * SMALL_EVENT_BYTES : 10,
-      said: (request, usage) => this.#calls.said(request, usage),
+      sleep: (ms) => this.sleep(ms),
+      largeLength: 2 * SMALL_EVENT_BYTES,
       asked: (seat) => this.#calls.ask(seat),
-      called: (seat, request, signal) => {
-        const call = { seat, request, who: process.name };
-        const mustLook = process.isAlive && !signal.aborted;
-        if (mustLook) this.check(() => this.#calls.called(this.record, call));
-        return this.#calls.next(seat);
-      },
+      called: (asked) => this.#called({ ...asked, who: process.name }, process),
     };
     const seats = this.plan.lanes.flatMap((lane) => lane.seats);
     const distinct = new Map(seats.map((seat) => [targetKey(seat.target), seat]));
@@ -256,6 +266,36 @@ export class SimWorld {
       target: seat.target,
       engine: simulatedEngine(seat, host),
     }));
+  }
+
+  #called(asked: AskedCall, process: SimProcess): SimCall {
+    if (!process.isAlive) return this.#calls.uncounted(asked);
+    const calls: SimCall[] = [];
+    this.check(() => this.#calls.called(this.record, asked, (call) => calls.push(call)));
+    return calls[0] ?? this.#calls.uncounted(asked);
+  }
+
+  /** What a process has read or written it knows of. */
+  #learning(storage: RunStorage, { name }: SimProcess): RunStorage {
+    const { eventStore } = storage;
+    const calls = this.#calls;
+    return {
+      ...storage,
+      eventStore: {
+        ...eventStore,
+        append: async (stream, ...given) => {
+          const done = await eventStore.append(stream, ...given);
+          calls.learns(name, stream.streamId, done.sequence);
+          return done;
+        },
+        read: async function* (stream, options) {
+          for await (const event of eventStore.read(stream, options)) {
+            calls.learns(name, stream.streamId, event.sequence);
+            yield event;
+          }
+        },
+      },
+    };
   }
 
   #workHost(process: SimProcess): WorkHost {
