@@ -1,6 +1,7 @@
 /**
  * `npm run simulate -- --seeds 10000 --from 1`: simulates that many seeds and names those that
  * break an invariant. `--seed 7` simulates one and prints its options, its trace and its verdict.
+ * `--form lanes` (or dag, script, flow) makes every run one of that form.
  */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,10 +13,12 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
+    form: { type: 'string' },
   },
 });
 const count = whole('--seeds', values.seeds);
 const from = whole('--from', values.from);
+const changes = values.form === undefined ? {} : { form: formOf(values.form) };
 
 await prepare('packages/holdfast');
 const door = path.join(root, 'packages', 'holdfast', 'dist', 'testing.js');
@@ -25,7 +28,7 @@ if (values.seed === undefined) await simulateMany();
 else await simulateOne(whole('--seed', values.seed));
 
 async function simulateOne(seed) {
-  const report = await simulateSeed(seed);
+  const report = await simulateSeed(seed, changes);
   console.log(report.trace.join('\n'));
   console.log(`\noptions ${JSON.stringify(report.options)}`);
   console.log(report.violations.length === 0 ? 'no violation' : report.violations.join('\n'));
@@ -36,7 +39,7 @@ async function simulateMany() {
   const started = performance.now();
   const failed = [];
   for (let seed = from; seed < from + count; seed += 1) {
-    const { violations, options } = await simulateSeed(seed);
+    const { violations, options } = await simulateSeed(seed, changes);
     if (violations.length > 0) {
       failed.push(seed);
       console.log(`seed ${seed}: ${violations[0]}\n  options ${JSON.stringify(options)}`);
@@ -46,8 +49,15 @@ async function simulateMany() {
   const seconds = (performance.now() - started) / 1000;
   const speed = `${seconds.toFixed(1)} s, ${(count / seconds).toFixed(0)} seeds a second`;
   console.log(`${count - failed.length} passed, ${failed.length} failed (${speed})`);
-  if (failed.length > 0) console.log(`See one with: npm run simulate -- --seed ${failed[0]}`);
+  const form = values.form === undefined ? '' : ` --form ${values.form}`;
+  if (failed.length > 0)
+    console.log(`See one with: npm run simulate -- --seed ${failed[0]}${form}`);
   process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+function formOf(form) {
+  if (['dag', 'script', 'flow', 'lanes'].includes(form)) return form;
+  return stop(`--form ${form} is no form of a simulated run.`, 'Give dag, script, flow or lanes.');
 }
 
 function whole(option, text) {

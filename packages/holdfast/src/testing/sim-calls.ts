@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
 import type { AgentRequest } from '../engine/engine.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
-import type { CallWitness, ReceiptPlace } from './sim-lane-referee.ts';
+import { type CallWitness, deadKeys, type ReceiptPlace, targetKeys } from './sim-lane-referee.ts';
 import { type SeatPlan, targetKey } from './sim-lanes.ts';
 import type { SimRecord } from './sim-record.ts';
 import type { SimReferee } from './sim-referee.ts';
@@ -54,6 +54,12 @@ export class SimCall {
     this.#wasStopped = this.#signal.aborted;
   }
 
+  /** What it has proven dead, whether that is recorded yet or not. */
+  get proven(): readonly string[] {
+    const { adapter, provider, model } = this.seat.target;
+    return deadKeys(this.#end?.failure ?? '', { adapter, provider, model }, {});
+  }
+
   /** What a receipt says otherwise than the engine, or null. */
   fault(receipt: JsonObject): string | null {
     const { usage = null, effective = null } = receipt;
@@ -98,6 +104,8 @@ export class SimCalls implements CallWitness {
   /** Calls of one seat for one position, whoever has made them. */
   readonly #repeats = new Map<string, number>();
   readonly #known = new Map<string, number>();
+  /** All calls that a process has made for a run. */
+  readonly #own = new Map<string, SimCall[]>();
 
   constructor(trace: SimTrace) {
     this.#trace = trace;
@@ -135,6 +143,8 @@ export class SimCalls implements CallWitness {
     const index = this.#next(this.#bySeat, targetKey(seat.target));
     const call = new SimCall({ seat, index, launch, signal });
     note(call);
+    const own = `${who} ${runId}`;
+    this.#own.set(own, [...(this.#own.get(own) ?? []), call]);
     if (referee === undefined) return;
     if (signal.aborted) refuse(referee, call, 'it had been told to stop');
     if (request.purpose === 'preflight') return this.#probed(referee, call, request, attemptId);
@@ -147,8 +157,7 @@ export class SimCalls implements CallWitness {
     if (!isOwn) return;
     const before = (this.#calls.get(key) ?? []).filter((each) => each.launch === launch);
     this.#calls.set(key, [...(this.#calls.get(key) ?? []), call]);
-    const known = this.#known.get(`${who} ${runId}`) ?? 0;
-    this.#check(referee, call, { before, position, known });
+    this.#check(referee, call, { before, position, own });
   }
 
   #probed(referee: SimReferee, call: SimCall, request: AgentRequest, probeEventId: string): void {
@@ -162,16 +171,17 @@ export class SimCalls implements CallWitness {
   #check(
     referee: SimReferee,
     call: SimCall,
-    place: { before: readonly SimCall[]; position: string; known: number },
+    place: { before: readonly SimCall[]; position: string; own: string },
   ): void {
     const { target } = call.seat;
-    const { before, position, known } = place;
+    const { before, position, own } = place;
     const diedAt = referee.lanes.diedAt(target);
-    if (diedAt !== null && diedAt <= known) refuse(referee, call, 'it was proven dead before');
+    if (diedAt !== null && diedAt <= (this.#known.get(own) ?? 0))
+      refuse(referee, call, 'it was proven dead before');
     const effective = this.#effective(referee, position)?.target;
     const isFallback = effective !== undefined && targetKey(effective) !== targetKey(target);
     const mayLive = referee.plan.preflight !== null && hasNoAdmission(referee, effective);
-    if (isFallback && !mayLive && referee.lanes.diedAt(effective) === null) {
+    if (isFallback && !mayLive && !this.#isGone(referee, effective, own)) {
       refuse(referee, call, 'its effective target lives');
     }
     const fallbacks = before.filter(
@@ -182,6 +192,13 @@ export class SimCalls implements CallWitness {
     if (last !== undefined && referee.lanes.diedAt(last.seat.target) === null) {
       refuse(referee, call, `${last.seat.target.model} was called before and is not dead`);
     }
+  }
+
+  /** Dead by the log, or by what this very process has just seen and is about to record. */
+  #isGone({ lanes }: SimReferee, target: ExecutionTarget, own: string): boolean {
+    if (lanes.diedAt(target) !== null) return true;
+    const proven = (this.#own.get(own) ?? []).flatMap((call) => call.proven);
+    return targetKeys(target).some((key) => proven.includes(key));
   }
 
   #effective(referee: SimReferee, position: string): SeatPlan | undefined {

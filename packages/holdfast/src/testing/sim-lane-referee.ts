@@ -44,13 +44,8 @@ export class LaneReferee {
   }
 
   /** The place of the first fact that proves a target dead, or null. */
-  diedAt({ adapter, provider, model }: ExecutionTarget): number | null {
-    const keys = [
-      `adapter ${adapter}`,
-      `credentials ${adapter} ${provider}`,
-      `model ${provider} ${model}`,
-    ];
-    const places = keys.flatMap((key) => this.#dead.get(key) ?? []);
+  diedAt(target: ExecutionTarget): number | null {
+    const places = targetKeys(target).flatMap((key) => this.#dead.get(key) ?? []);
     return places.length === 0 ? null : Math.min(...places);
   }
 
@@ -126,8 +121,17 @@ interface ReceiptContext {
   readonly isOwn: boolean;
 }
 
+/** All that a target is dead by. */
+export function targetKeys({ adapter, provider, model }: ExecutionTarget): readonly string[] {
+  return [`adapter ${adapter}`, `credentials ${adapter} ${provider}`, `model ${provider} ${model}`];
+}
+
 /** What a failure proves dead. */
-function deadKeys(failure: string, selected: JsonObject, reported: JsonObject): readonly string[] {
+export function deadKeys(
+  failure: string,
+  selected: JsonObject,
+  reported: JsonObject,
+): readonly string[] {
   const { adapter, provider } = selected;
   const model = (of: JsonObject) => `model ${textOf(of['provider'])} ${textOf(of['model'])}`;
   switch (failure) {

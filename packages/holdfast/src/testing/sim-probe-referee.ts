@@ -17,6 +17,10 @@ export class ProbeReferee {
     this.#isRequired = isRequired;
   }
 
+  get isOpen(): boolean {
+    return this.#open !== null;
+  }
+
   /** The rule that an event of a check breaks, or null. */
   read(event: EventEnvelope, payload: JsonObject, before: EventEnvelope | null): string | null {
     switch (event.type) {

@@ -92,7 +92,9 @@ export class SimReferee {
 
   /** What the run's owner could do at `now` and has not done, or null. */
   undone(now: string): string | null {
-    if (this.#end !== null) return null;
+    // An engine that is checked may take all of its time: nothing starts before.
+    const isHeld = this.#probes.isOpen && !this.#cancelled;
+    if (this.#end !== null || isHeld) return null;
     for (const position of this.positions.values()) {
       const what = this.#undoneAt(position, now);
       if (what !== null) return `${position.position} ${what}`;

@@ -99,7 +99,7 @@ describe('a lane', () => {
     expect(world.engines[1]?.calls).toHaveLength(0);
   });
 
-  it('an engine that does not know why it failed is believed what it says it has used', async () => {
+  it('an engine that cannot say why it failed is believed what it has used', async () => {
     const usage = { kind: 'reported', inputTokens: 3, outputTokens: 1 } as const;
     const world = await laneWorld({
       targets: [primary],

@@ -4,7 +4,16 @@ import { runInNewContext } from 'node:vm';
 import { createGraphExecutor } from 'holdfast';
 import { createMemoryBacking, createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, it } from 'vitest';
-import { chain, costOf, fanOut, loop, policy, storeAll } from './workloads.ts';
+import {
+  artifactChain,
+  chain,
+  costOf,
+  engineChain,
+  fanOut,
+  loop,
+  policy,
+  storeAll,
+} from './workloads.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -42,6 +51,23 @@ describe('W5: 200 runs of 50 steps on SQLite', () => {
     const { syncs, walBytes } = await costOf(chain(50), runIds);
     expect(syncs / 10_000).toBeLessThanOrEqual(0.02);
     expect(walBytes).toBeLessThanOrEqual(5 * MEGABYTE);
+  });
+});
+
+describe('W7: 1,000 engine calls on SQLite', () => {
+  it('commits once a call, and once for the decision that starts the first', async () => {
+    const { commits, syncs } = await costOf(engineChain(1_000), ['run']);
+    expect(commits).toBe(1_001);
+    expect(syncs / 1_000).toBeLessThanOrEqual(1.02);
+  });
+});
+
+describe('W8: results of 100 kB on SQLite', () => {
+  it('are stored once each, as artifacts', async () => {
+    const program = artifactChain(200, 100_000);
+    const { fileBytes } = await costOf(program, ['run'], { maxEventPayloadBytes: 64_000 });
+    expect(fileBytes).toBeGreaterThan(200 * 100_000);
+    expect(fileBytes).toBeLessThanOrEqual(1.1 * 200 * 100_000);
   });
 });
 

@@ -1,18 +1,35 @@
 /** What many nodes leave behind on the one signal that they run under: nothing. */
 import { getEventListeners } from 'node:events';
-import { dataNode } from 'holdfast';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createGraphExecutor, dataNode } from 'holdfast';
+import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { expect, test } from 'vitest';
-import { worldOf } from '../executor/world.ts';
+import { fanOut, policy, storeAll } from './workloads.ts';
 
-test('2,000 nodes under one signal leave no listener on it', async () => {
+const WIDTH = 10_000;
+
+test('W10: 10,000 nodes under one signal leave no listener on it, and at most 5 MB', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
   const listening = dataNode((_input, { signal }) => {
     signal.addEventListener('abort', () => {});
   });
-  const names = Array.from({ length: 2_000 }, (_none, place) => `n${place}`);
-  const nodes = Object.fromEntries(names.map((name) => [name, listening]));
-  const world = await worldOf(nodes, { concurrency: 2_000 });
+  const program = fanOut(WIDTH, listening);
   const halt = new AbortController();
-  const executor = await world.open({ maxConcurrentAttempts: 2_000 });
-  expect(await executor.run(halt.signal)).toMatchObject({ kind: 'complete' });
+  const run = async () => {
+    const storage = createMemoryRunStorage({ namespace: 'gates', policy });
+    await storeAll(storage, program, ['run']);
+    const options = { runId: 'run', storage, maxConcurrentAttempts: WIDTH, ...program };
+    const executor = await createGraphExecutor(options);
+    expect(await executor.run(halt.signal)).toMatchObject({ kind: 'complete' });
+  };
+  await run();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  await run();
+  collect();
+  const growth = process.memoryUsage().heapUsed - before;
   expect(getEventListeners(halt.signal, 'abort')).toHaveLength(0);
-});
+  expect(growth).toBeLessThanOrEqual(5 * 1024 * 1024);
+}, 60_000);

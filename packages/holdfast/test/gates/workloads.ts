@@ -9,13 +9,20 @@ import {
   dagGraphType,
   dataNode,
   defaultStoragePolicy,
+  type ExecutionLaneDescription,
+  type ExecutionTarget,
+  engineNode,
   type FlowFile,
   flowDefinition,
   flowGraphType,
   flowNodes,
+  type GraphEngineBinding,
   type JsonValue,
+  MockEngine,
+  type NodeBinding,
   type NodeBindings,
   type RunStorage,
+  type RunStoragePolicy,
   startRun,
 } from 'holdfast';
 import { createLocalRunStorage, type LocalRunStorage } from 'holdfast/storage/local';
@@ -25,6 +32,7 @@ type CompiledGraph = Parameters<typeof startRun>[1]['graph'];
 export interface Program {
   readonly graph: CompiledGraph;
   readonly nodes: NodeBindings;
+  readonly engines?: readonly GraphEngineBinding[];
 }
 
 /** The default policy, but that the definition of a graph of 10,000 nodes has room. */
@@ -37,7 +45,12 @@ export const policy = {
 /** About a hundred bytes, as the text of JSON. */
 const result = (): JsonValue => ({ value: 'x'.repeat(88) });
 
-function dag(names: readonly string[], pairs: readonly (readonly [string, string])[]): Program {
+function dag(
+  names: readonly string[],
+  pairs: readonly (readonly [string, string])[],
+  { node = dataNode(result), lane }: { node?: NodeBinding; lane?: ExecutionLaneDescription } = {},
+): Program {
+  const onLane = lane === undefined ? {} : { lane };
   const definition: DagDefinition = {
     id: 'gate',
     definitionVersion: 1,
@@ -47,10 +60,9 @@ function dag(names: readonly string[], pairs: readonly (readonly [string, string
       stopOnError: true,
       retryCapPerNode: 0,
     },
-    nodes: names.map((id) => ({ id, data: { kind: 'required', key: null } })),
+    nodes: names.map((id) => ({ id, data: { kind: 'required', key: null, ...onLane } })),
     edges: pairs.map(([source, target], place) => ({ id: `e${place}`, source, target, data: {} })),
   };
-  const node = dataNode(result);
   return {
     graph: compileGraph(dagGraphType, definition),
     nodes: Object.fromEntries(names.map((name) => [name, node])),
@@ -59,18 +71,46 @@ function dag(names: readonly string[], pairs: readonly (readonly [string, string
 
 /** `length` nodes, one after the other. */
 export function chain(length: number): Program {
+  return chainOf(length, {});
+}
+
+function chainOf(length: number, kind: Parameters<typeof dag>[2]): Program {
   const names = Array.from({ length }, (_, place) => `n${place}`);
   return dag(
     names,
     names.slice(1).map((name, place) => [names[place] ?? '', name]),
+    kind,
   );
 }
 
+const target: ExecutionTarget = {
+  adapter: 'mock',
+  provider: 'gate',
+  modelFamily: 'mock',
+  model: 'quick',
+  tools: [],
+};
+
+/** `length` calls of one engine, one after the other. */
+export function engineChain(length: number): Program {
+  const lane = { id: 'lane', requested: target, knownSubstitutions: [] };
+  const node = engineNode({ prompt: () => 'Answer.' });
+  const engine = MockEngine.forTarget(target, () => 'x'.repeat(80));
+  return { ...chainOf(length, { node, lane }), engines: [{ target, engine }] };
+}
+
+/** `length` nodes whose results, of `bytes` each and no two alike, become artifacts. */
+export function artifactChain(length: number, bytes: number): Program {
+  const large = ({ position }: { readonly position: string }) => position.padEnd(bytes, '.');
+  const node = dataNode((_input, context) => large(context), { largeResult: 'artifact' });
+  return chainOf(length, { node });
+}
+
 /** One node, `width` beside one another, one that joins them. */
-export function fanOut(width: number): Program {
+export function fanOut(width: number, node: NodeBinding = dataNode(result)): Program {
   const branches = Array.from({ length: width }, (_, place) => `b${place}`);
   const pairs = branches.flatMap((name) => [['first', name] as const, [name, 'last'] as const]);
-  return dag(['first', ...branches, 'last'], pairs);
+  return dag(['first', ...branches, 'last'], pairs, { node });
 }
 
 /** A loop around one task. */
@@ -133,12 +173,16 @@ export interface Cost {
 }
 
 /** Runs `program` once for each id in a store of its own and counts. */
-export async function costOf(program: Program, runIds: readonly string[]): Promise<Cost> {
+export async function costOf(
+  program: Program,
+  runIds: readonly string[],
+  limits: Partial<RunStoragePolicy> = {},
+): Promise<Cost> {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-gates-'));
   const sizeOf = (name: string): number =>
     statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
   const open = (): LocalRunStorage =>
-    createLocalRunStorage({ directory, namespace: 'gates', policy });
+    createLocalRunStorage({ directory, namespace: 'gates', policy: { ...policy, ...limits } });
   try {
     const first = open();
     await storeAll(first, program, runIds);

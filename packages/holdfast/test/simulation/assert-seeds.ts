@@ -1,5 +1,5 @@
 /** Simulates seeds and says everything about one that breaks an invariant. */
-import { type SimulationReport, simulateSeed } from 'holdfast/testing';
+import { type SimulationOptions, type SimulationReport, simulateSeed } from 'holdfast/testing';
 
 const SHOWN_LINES = 60;
 
@@ -7,10 +7,11 @@ const SHOWN_LINES = 60;
 export async function assertSeeds(
   from: number,
   count: number,
+  changes: Partial<SimulationOptions> = {},
 ): Promise<ReadonlyMap<string, number>> {
   const total = new Map<string, number>();
   for (let seed = from; seed < from + count; seed += 1) {
-    const report = await simulateSeed(seed);
+    const report = await simulateSeed(seed, changes);
     assertSound(report);
     for (const [what, times] of report.counts) total.set(what, (total.get(what) ?? 0) + times);
   }
@@ -27,7 +28,7 @@ export function assertSound({ options, violations, trace }: SimulationReport): v
       `Options (for seeds.json): ${JSON.stringify(options)}`,
       `The last ${Math.min(SHOWN_LINES, trace.length)} of ${trace.length} lines:`,
       ...trace.slice(-SHOWN_LINES),
-      `All of it: npm run simulate -- --seed ${options.seed}`,
+      `All of it: npm run simulate -- --seed ${options.seed} --form ${options.form}`,
     ].join('\n'),
   );
 }

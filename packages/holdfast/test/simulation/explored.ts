@@ -1,4 +1,5 @@
 import { ENGINE_FAILURE_KINDS } from 'holdfast';
+import { ENGINE_ACTS } from '../../src/testing/sim-lanes.ts';
 
 /** What 1,000 seeds must have met: a simulation that stays in quiet waters proves nothing. */
 export const EXPLORED: readonly string[] = [
@@ -38,24 +39,21 @@ export const EXPLORED: readonly string[] = [
   'graph:signal-received',
   'graph:cancel-requested',
   'graph:run-finished',
+];
+
+/** What 1,000 seeds of runs with engines must have met beside. */
+export const EXPLORED_WITH_ENGINES: readonly string[] = [
   'graph:engine-attempt-recorded',
   'graph:model-unavailable',
-  'engine-call',
   'preflight:probe-started',
   'preflight:probe-finished',
   'preflight:paused',
   'preflight:resumed',
   'preflight:failed',
+  'engine-call',
+  'probe-call',
+  'heard',
+  'artifact',
   ...ENGINE_FAILURE_KINDS.map((kind) => `act ${kind}`),
-  'act answers',
-  'act answers without usage',
-  'act answers at length',
-  'act answers twice',
-  'act answers late',
-  'act answers nonsense',
-  'act answers as another',
-  'act never answers',
-  'act throws no error',
-  'act throws an untyped error',
-  'act leaks a secret',
+  ...ENGINE_ACTS.map((act) => `act ${act}`),
 ];

@@ -2,7 +2,8 @@
 import { runSimulation, simulationOptions } from 'holdfast/testing';
 import { describe, expect, test } from 'vitest';
 import { isNodeMatrix } from './assert-seeds.ts';
-import { type Mutant, mutants } from './mutants.ts';
+import { mutants } from './mutants.ts';
+import type { Mutant } from './planting.ts';
 
 const MOST_SEEDS = 2_000;
 
@@ -17,11 +18,12 @@ describe.skipIf(isNodeMatrix)('the simulation finds', () => {
   );
 });
 
-async function firstSeedThatFinds({ seams, plant }: Mutant): Promise<number> {
+async function firstSeedThatFinds({ seams, plant, form }: Mutant): Promise<number> {
   const mend = plant?.();
   try {
     for (let seed = 1; seed <= MOST_SEEDS; seed += 1) {
-      const { violations } = await runSimulation(simulationOptions(seed), seams);
+      const options = { ...simulationOptions(seed), ...(form === undefined ? {} : { form }) };
+      const { violations } = await runSimulation(options, seams);
       if (violations.length > 0) {
         if (process.env['SHOW_MUTANTS']) console.log(seed, violations[0]?.slice(0, 150));
         return seed;

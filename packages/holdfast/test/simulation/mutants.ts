@@ -6,34 +6,17 @@
 import {
   type AnyCompiledGraph,
   cloneFrozenJson,
-  type EngineFailureKind,
-  type EventEnvelope,
   isHoldfastError,
-  type JsonObject,
   type JsonValue,
-  LANE_DEAD_FAILURES,
   type RunStorage,
 } from 'holdfast';
-import type { SimProcess, SimulationSeams } from 'holdfast/testing';
-import { Attempt } from '../../src/attempt/attempt.ts';
-import { Drive } from '../../src/executor/drive.ts';
-import { EngineSeats } from '../../src/executor/engine-bindings.ts';
+import type { SimProcess } from 'holdfast/testing';
 import { ForeignPositions } from '../../src/executor/foreign-positions.ts';
 import { RunLog } from '../../src/executor/run-log.ts';
-import { SecretGuard } from '../../src/executor/secret-guard.ts';
-import { DeadLanes } from '../../src/run/dead-lanes.ts';
 import { SignalBox } from '../../src/run/signal-box.ts';
 import { StepBook } from '../../src/run/step-book.ts';
-
-export interface Mutant {
-  readonly name: string;
-  readonly seams?: SimulationSeams;
-  /** Replaces a part of the executor; gives back the way to mend it. */
-  readonly plant?: () => () => void;
-}
-
-type Events = RunStorage['eventStore'];
-type Append = Events['append'];
+import { engineMutants } from './engine-mutants.ts';
+import { type Append, changed, type Events, type Mutant, replace, withEvents } from './planting.ts';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -70,6 +53,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an index that forgets that outside appends have marked a run due',
+    form: 'dag',
     seams: { storage: forgetfulIndex },
   },
   {
@@ -97,97 +81,8 @@ export const mutants: readonly Mutant[] = [
     name: 'an executor that runs recorded steps again',
     plant: () => replace(StepBook.prototype, 'get', () => undefined),
   },
-  {
-    name: 'an executor that calls lanes which are proven dead',
-    plant: () => replace(DeadLanes.prototype, 'isDead', () => false),
-  },
-  {
-    name: 'an executor that moves on to a fallback after a rate limit',
-    plant: () => {
-      const lethal = LANE_DEAD_FAILURES as Set<EngineFailureKind>;
-      lethal.add('rate-limit');
-      return () => lethal.delete('rate-limit');
-    },
-  },
-  {
-    name: 'an executor that prefers a fallback to a living target',
-    plant: () =>
-      replaceLive(({ effective, fallbacks }) => ({
-        effective: null,
-        fallbacks: effective ? [...fallbacks, effective] : fallbacks,
-      })),
-  },
-  {
-    name: 'an executor that tries every fallback in one attempt',
-    plant: () =>
-      replaceLive(({ effective, fallbacks }) => ({
-        effective: effective ?? fallbacks[0] ?? null,
-        fallbacks: [],
-      })),
-  },
-  {
-    name: 'an executor that forgets the receipt of the last call',
-    plant: () => replaceReceipt(() => null),
-  },
-  {
-    name: 'a store that takes unknown usage for none',
-    seams: { storage: (storage) => withEvents(storage, { append: free(storage.eventStore) }) },
-  },
-  {
-    name: 'an executor that does not wait for the end of its engine checks',
-    plant: () => replace(Drive.prototype, 'isHeld', () => false),
-  },
-  {
-    name: 'an executor that records what it does not screen',
-    plant: () => replace(SecretGuard.prototype, 'outcome', (_nodeId, outcome) => outcome),
-  },
+  ...engineMutants,
 ];
-
-type Live = ReturnType<EngineSeats['live']>;
-
-function replaceLive(change: (live: Live) => Live): () => void {
-  const { live } = EngineSeats.prototype;
-  return replace(EngineSeats.prototype, 'live', function (this: EngineSeats, ...given) {
-    return change(live.apply(this, given));
-  });
-}
-
-function replaceReceipt(get: () => null): () => void {
-  const original = Object.getOwnPropertyDescriptor(Attempt.prototype, 'receipt') ?? {};
-  Object.defineProperty(Attempt.prototype, 'receipt', { get, configurable: true });
-  return () => {
-    Object.defineProperty(Attempt.prototype, 'receipt', original);
-  };
-}
-
-/** Records calls of unknown usage as if they had cost nothing. */
-function free(store: Events): Append {
-  const usage = { kind: 'reported', inputTokens: 0, outputTokens: 0 };
-  return (stream, expected, events, options) => {
-    const changed = events.map((event) => {
-      const payload = event.payload as JsonObject;
-      const isUnknown = (payload['usage'] as JsonObject | undefined)?.['kind'] === 'unknown';
-      return isUnknown ? { ...event, payload: cloneFrozenJson({ ...payload, usage }) } : event;
-    });
-    return store.append(stream, expected, changed, options);
-  };
-}
-
-function replace<Part extends object, Name extends keyof Part>(
-  prototype: Part,
-  name: Name,
-  mutant: Part[Name],
-): () => void {
-  const original = prototype[name];
-  prototype[name] = mutant;
-  return () => {
-    prototype[name] = original;
-  };
-}
-
-function withEvents(storage: RunStorage, changes: Partial<Events>): RunStorage {
-  return { ...storage, eventStore: { ...storage.eventStore, ...changes } };
-}
 
 /** Acknowledges at once what `isLate`, and writes it later, in order, if it still lives. */
 function lateStore(
@@ -239,10 +134,6 @@ function retrySafe(store: Events): Events['read'] {
         : event;
     }
   };
-}
-
-function changed(event: EventEnvelope, fields: JsonObject): EventEnvelope {
-  return { ...event, payload: cloneFrozenJson({ ...(event.payload as JsonObject), ...fields }) };
 }
 
 function aheadSnapshots(storage: RunStorage): RunStorage {
