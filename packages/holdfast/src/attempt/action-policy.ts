@@ -38,6 +38,8 @@ function readRequest(given: unknown) {
 }
 
 function refuse(given: unknown, wanted: string, what = 'its answer'): never {
-  const shown = JSON.stringify(given)?.slice(0, MAX_SHOWN_LENGTH) ?? String(given);
+  const text = JSON.stringify(given) ?? String(given);
+  // Whole or not at all: half a secret is no longer found.
+  const shown = text.length > MAX_SHOWN_LENGTH ? `${text.length} characters of JSON` : text;
   throw new HoldfastError('ACTION_POLICY', `${what} was ${shown}. ${wanted}.`);
 }

@@ -19,7 +19,7 @@ import { AttemptContext, type AttemptHost } from './context.ts';
 import { EngineRoute } from './engine-route.ts';
 import type { EngineReceipt, EngineWork } from './engine-work.ts';
 import { changeLimits, outputFault, requireInputWithin } from './limits.ts';
-import { type AttemptOutcome, failed, failureOf, pauseReason } from './outcome.ts';
+import { type AttemptOutcome, failed, failureOf } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
 
 /** What all attempts of an executor share. */
@@ -205,6 +205,10 @@ export class Attempt {
     const { contract } = this.#options.binding;
     if (contract === null) return result;
     const kept = contract(result);
+    if (isPromiseLike(kept)) {
+      kept.then(undefined, () => undefined);
+      throw new Error('its contract returned a promise; validate must answer at once');
+    }
     return cloneFrozenJson(kept === undefined ? null : kept);
   }
 
@@ -215,7 +219,7 @@ export class Attempt {
       if (jsonExceeds(request, maxBytes)) {
         this.#settle(tooLarge(this.record, 'pause request', maxBytes));
       } else {
-        this.#settle({ kind: 'paused', reason: pauseReason(pause.reason), request });
+        this.#settle({ kind: 'paused', reason: String(pause.reason), request });
       }
     } catch (error) {
       this.#settle(resultInvalid(this.record, error));
@@ -319,8 +323,8 @@ export class Attempt {
   }
 
   #done(): void {
+    this.#route?.close(this.#state === 'late' ? 'timeout' : 'aborted');
     this.#state = 'done';
-    this.#route?.close();
     this.#context.close();
     this.#timer?.cancel();
     this.#timer = null;

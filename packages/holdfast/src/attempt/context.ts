@@ -45,8 +45,8 @@ export interface AttemptHost extends EngineHost {
 
 /** Told of one engine call. */
 export interface CallListener {
-  heard(event: EngineEvent): void;
-  ended(): void;
+  heard(event: EngineEvent): unknown;
+  ended(): unknown;
 }
 
 /** What an engine-backed attempt needs of it besides. */

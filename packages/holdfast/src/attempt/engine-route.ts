@@ -9,7 +9,7 @@
 import { type EngineFailureKind, LANE_DEAD_FAILURES } from '../base/engine-failure.ts';
 import { engineIdentity } from '../base/engine-identity.ts';
 import type { ErrorCode } from '../base/error-codes.ts';
-import { errorText, HoldfastError, isHoldfastError } from '../base/errors.ts';
+import { errorText, HoldfastError } from '../base/errors.ts';
 import { utf8Length } from '../base/text.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
 import {
@@ -29,6 +29,7 @@ import { engineRequest } from './engine-request.ts';
 import type { EngineReceipt, EngineSeat, EngineWork } from './engine-work.ts';
 import { requireInputWithin } from './limits.ts';
 import type { NodeContext } from './node-context.ts';
+import { quietly } from './quietly.ts';
 
 /** What a route needs of its attempt. */
 export interface EngineRouteOptions {
@@ -99,14 +100,14 @@ export class EngineRoute {
     return fallbacks[0] ?? null;
   }
 
-  /** Nobody waits for the call under way any more: what it uses is unknown. */
-  close(): void {
+  /** Nobody waits for the call under way any more: of its usage only what was told is known. */
+  close(failure: 'timeout' | 'aborted'): void {
     this.#isClosed = true;
     if (!this.#isCalling) return;
     this.#isCalling = false;
-    this.#commit(UNKNOWN_USAGE);
     const open = this.#receipt;
-    if (open !== null) this.#receipt = { ...open, failure: 'timeout' };
+    if (open !== null) this.#receipt = { ...open, failure };
+    this.#commit(open?.usage ?? UNKNOWN_USAGE);
   }
 
   async #prompt(): Promise<string> {
@@ -151,23 +152,27 @@ export class EngineRoute {
   }
 
   #answered(result: AgentResult): CallEnd {
-    const { requested = null } = this.#receipt ?? {};
-    const { usage } = result;
+    const { requested = null, usage: told = UNKNOWN_USAGE } = this.#receipt ?? {};
+    // What it told while it worked counts where its answer says nothing.
+    const usage = result.usage.kind === 'unknown' ? told : result.usage;
     const effective = this.#options.host.harmless(result.effective);
     this.#receipt = { requested, effective, usage };
-    this.#commit(usage);
-    return { kind: 'answered', result };
+    const overspent = this.#commit(usage);
+    if (overspent === null) return { kind: 'answered', result };
+    this.#receipt = { ...this.#receipt, failure: 'unknown' };
+    return { kind: 'failed', failure: 'unknown', error: overspent };
   }
 
   #failed(error: unknown): CallEnd {
     const failure = this.#kindOf(error);
     const { usage, ...reported } = reportedBy(error);
     const known = this.#receipt ?? { requested: null, effective: null, usage: UNKNOWN_USAGE };
-    // An answer that has used too much is a failure, and says who answered all the same.
     const effective = this.#options.host.harmless(reported.effective) ?? known.effective;
     this.#receipt = { ...known, effective, usage: usage ?? known.usage, failure };
-    this.#commit(this.#receipt.usage);
-    return { kind: 'failed', failure, error };
+    const overspent = this.#commit(this.#receipt.usage);
+    // A dead lane is dead, whatever it has used: only then does the failure come before the budget.
+    const mustSay = overspent === null || LANE_DEAD_FAILURES.has(failure);
+    return { kind: 'failed', failure, error: mustSay ? error : overspent };
   }
 
   /** What rejects with the very reason of its signal was aborted. */
@@ -186,9 +191,18 @@ export class EngineRoute {
     quietly(() => listener.heard(event));
   }
 
-  #commit(usage: UsageReceipt): void {
-    this.#reservation?.commit(usage);
+  /** Counts what a call has used; why that is more than it might, or null. */
+  #commit(usage: UsageReceipt): HoldfastError | null {
+    const reservation = this.#reservation;
     this.#reservation = null;
+    try {
+      reservation?.commit(usage);
+      return null;
+    } catch (error) {
+      return error instanceof HoldfastError
+        ? error
+        : new HoldfastError('TOKEN_BUDGET', errorText(error));
+    }
   }
 
   #reserve(seat: EngineSeat): TokenReservation | null {
@@ -265,24 +279,15 @@ export class EngineRoute {
   }
 }
 
-/** A malformed event says nothing, and a listener's fault is not the engine's. */
-function quietly(tell: () => void): void {
-  try {
-    tell();
-  } catch {
-    // Nothing that an engine tells may break its call.
-  }
-}
-
 function attemptOf({ nodeId, position, started }: PositionRecord, runId: string) {
   const attemptId = started?.attemptId ?? '';
   return { runId, attemptId, leafId: nodeId, path: [position], label: nodeId };
 }
 
-/** What this side refused of an answer has a code of its own. */
+/** What this side refused of an answer has a code of its own; an engine's error has none. */
 function codeOf(error: unknown): ErrorCode | null {
-  const isOwn = isHoldfastError(error, 'RESULT_INVALID') || isHoldfastError(error, 'TOKEN_BUDGET');
-  return isOwn ? error.code : null;
+  if (!(error instanceof HoldfastError)) return null;
+  return error.code === 'RESULT_INVALID' || error.code === 'TOKEN_BUDGET' ? error.code : null;
 }
 
 /** What a failure says of who failed and what it used; a foreign error may say anything. */
@@ -305,7 +310,7 @@ function unavailable(record: PositionRecord, tried: readonly string[]): Holdfast
   const why = tried.length === 0 ? 'each is proven dead already' : tried.join('; ');
   return new HoldfastError(
     'ENGINE_UNAVAILABLE',
-    `No target of the lane of ${record.nodeId} can be used (${why}).`,
+    `No target of its lane that this attempt of ${record.nodeId} may try is alive (${why}).`,
     { nodeId: record.nodeId },
   );
 }

@@ -13,7 +13,6 @@ export interface CompletedOutcome {
 export interface FailedOutcome {
   readonly kind: 'failed';
   readonly code: string;
-  /** Bounded and free of control characters. */
   readonly message: string;
   /** Whether a policy may dispatch the node again. */
   readonly retryable: boolean;
@@ -45,9 +44,23 @@ const DETERMINISTIC: ReadonlySet<ErrorCode> = new Set([
   'WORKSPACE_VIOLATION',
 ]);
 
-/** A reason as an event holds it: one line. */
-export function pauseReason(reason: string): string {
-  return oneLine(reason, MAX_REASON_LENGTH, 'It waits.');
+/**
+ * An outcome as an event holds it: its texts sound and bounded. Until then they are as they were
+ * said: a secret is no longer found in a text that was cleaned or cut.
+ */
+export function soundOutcome(outcome: AttemptOutcome): AttemptOutcome {
+  if (outcome.kind === 'completed') return outcome;
+  if (outcome.kind === 'failed') return soundFailure(outcome);
+  return { ...outcome, reason: oneLine(outcome.reason, MAX_REASON_LENGTH, 'It waits.') };
+}
+
+/** A failure, of an attempt or of a step, as an event holds it. */
+export function soundFailure<Failure extends Pick<FailedOutcome, 'code' | 'message'>>(
+  failure: Failure,
+): Failure {
+  const code = oneLine(failure.code, MAX_CODE_LENGTH, 'EFFECT_FAILED');
+  const message = truncateText(cleanText(failure.message), MAX_FAILURE_MESSAGE_LENGTH);
+  return { ...failure, code, message };
 }
 
 /**
@@ -75,7 +88,7 @@ export class NodeFailure extends HoldfastError {
 
 /** The failure of the executor's own that an attempt may be recorded with. */
 export function failed(code: ErrorCode, message: string, retryable: boolean): FailedOutcome {
-  return { kind: 'failed', code, message: boundedMessage(message), retryable };
+  return { kind: 'failed', code, message, retryable };
 }
 
 /**
@@ -83,7 +96,7 @@ export function failed(code: ErrorCode, message: string, retryable: boolean): Fa
  * other. What would fail in the same way again is not retryable.
  */
 export function failureOf(error: unknown, aborted = false): FailedOutcome {
-  const message = boundedMessage(errorText(error));
+  const message = errorText(error);
   if (aborted) return { kind: 'failed', code: 'ABORTED', message, retryable: true };
   const verdict = verdictOf(error);
   // Only who was told to stop was aborted: forms repeat an aborted attempt without counting it.
@@ -98,7 +111,7 @@ function verdictOf(error: unknown): Pick<FailedOutcome, 'code' | 'retryable'> {
   try {
     if (isNodeFailure(error)) {
       const { failureCode, retryable } = error;
-      return { code: oneLine(failureCode, MAX_CODE_LENGTH, 'EFFECT_FAILED'), retryable };
+      return { code: failureCode, retryable };
     }
     if (isHoldfastError(error)) {
       const { code } = error;
@@ -123,8 +136,4 @@ function isNodeFailure(error: unknown): error is NodeFailure {
     'retryable' in error &&
     typeof error.retryable === 'boolean'
   );
-}
-
-function boundedMessage(message: string): string {
-  return truncateText(cleanText(message), MAX_FAILURE_MESSAGE_LENGTH);
 }

@@ -2,14 +2,16 @@
  * Reading what an engine has handed over: perhaps plain JavaScript, perhaps hostile.
  *
  * Invariants: each property is read once; whatever a getter or proxy throws becomes
- * `RESULT_INVALID` at the field that was being read; a message shows no more of a value than
- * `SHOWN_LENGTH` characters.
+ * `RESULT_INVALID` at the field that was being read; a message shows a value of up to `SHOWN_LENGTH`
+ * characters whole, and of a longer one only its length: half a secret is no longer found.
  */
 import { HoldfastError, isHoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';
-import { cleanText, hasLoneSurrogate } from '../base/text.ts';
+import { hasLoneSurrogate } from '../base/text.ts';
 
 const SHOWN_LENGTH = 80;
+/** Names stand in receipts. */
+const MAX_NAME_LENGTH = 200;
 
 /** A value and where it stands, as a JSON pointer ('' is what the engine returned). */
 export interface Returned {
@@ -27,7 +29,7 @@ interface RefusalNote {
 /** Throws `RESULT_INVALID` naming the field, what stands there and what is expected. */
 export function refuse(at: Returned, expected: string, note: RefusalNote = {}): never {
   const field = at.path === '' ? 'the returned value' : at.path;
-  const seen = note.seen === undefined ? shown(at.value) : bounded(note.seen);
+  const seen = note.seen === undefined ? shown(at.value) : brief(note.seen, note.seen);
   const message = `The engine's answer is malformed: ${field} is ${seen}, expected ${expected}.`;
   throw new HoldfastError('RESULT_INVALID', message, { field: at.path, expected }, note.cause);
 }
@@ -66,9 +68,13 @@ export function itemsOf(at: Returned, { least, most, what }: ArrayBounds): reado
   return items;
 }
 
-/** A name: text that is not blank and has no control character. */
+/** A name: text that is not blank, has no control character and fits an event beside others. */
 export function nameAt(at: Returned, expected: string): string {
-  return textFault(at.value) === null ? (at.value as string) : refuse(at, expected);
+  const { value } = at;
+  const isName = textFault(value) === null && (value as string).length <= MAX_NAME_LENGTH;
+  return isName
+    ? (value as string)
+    : refuse(at, `${expected} of up to ${MAX_NAME_LENGTH} characters`);
 }
 
 /** Any text that has a UTF-8 form. */
@@ -103,10 +109,10 @@ function isRefusal(error: unknown): boolean {
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(bounded(value));
+  if (typeof value === 'string') return brief(value, JSON.stringify(value));
   if (typeof value === 'bigint') return 'a bigint';
   if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return bounded(String(value));
+  if (typeof value !== 'object' || value === null) return brief(String(value), String(value));
   try {
     return Array.isArray(value) ? 'an array' : 'an object';
   } catch {
@@ -114,7 +120,6 @@ function shown(value: unknown): string {
   }
 }
 
-function bounded(text: string): string {
-  const clean = cleanText(text.slice(0, SHOWN_LENGTH));
-  return text.length > SHOWN_LENGTH ? `${clean}…` : clean;
+function brief(text: string, shownAs: string): string {
+  return text.length > SHOWN_LENGTH ? `a text of ${text.length} characters` : shownAs;
 }

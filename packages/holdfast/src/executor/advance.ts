@@ -3,8 +3,8 @@
  * ended waits, one decision, starts.
  */
 import type { WaitEndings } from '../attempt/binding.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
 import type { HashText } from '../base/digest.ts';
-import type { JsonValue } from '../base/json.ts';
 import type { StreamRef } from '../history/envelope.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
@@ -33,7 +33,7 @@ export interface AdvanceOptions {
   readonly foreign: ForeignPositions;
   readonly cancel: CancelPlan;
   readonly endingsOf: (nodeId: string) => WaitEndings;
-  readonly fits: (result: JsonValue) => boolean;
+  readonly recordable: (record: PositionRecord, outcome: AttemptOutcome) => AttemptOutcome;
   readonly isRetrySafe: (nodeId: string) => boolean;
   readonly childRunId: (record: PositionRecord) => string | null;
 }
@@ -63,8 +63,8 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
       return batch.bytes > maxBatchBytes ? AGAIN : STAY;
     }
   }
-  const { endingsOf, fits } = options;
-  if (!writeEndedWaits(batch, { endingsOf, fits, maxBatchBytes, hasSlot })) return AGAIN;
+  const { endingsOf, recordable } = options;
+  if (!writeEndedWaits(batch, { endingsOf, recordable, maxBatchBytes, hasSlot })) return AGAIN;
   drive.mustDecide ||= batch.asksDecision;
   if (options.foreign.someRun(batch)) return STAY;
   return drive.ending === null ? goOn(batch, drive, options) : ending(batch, drive);

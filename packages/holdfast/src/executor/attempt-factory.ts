@@ -9,7 +9,8 @@ import {
 } from '../attempt/context.ts';
 import type { EngineReceipt } from '../attempt/engine-work.ts';
 import { fitText, jsonBytes } from '../attempt/fitting-text.ts';
-import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { type AttemptOutcome, failed, soundFailure, soundOutcome } from '../attempt/outcome.ts';
+import { quietly } from '../attempt/quietly.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
@@ -115,19 +116,29 @@ export class AttemptFactory {
       validateResult: graph.validateNodeResult ?? null,
       storeLargeResult: (text) => this.#storeLargeResult(text),
       onSettled: (attempt, outcome) =>
-        this.#loop.settled(attempt, this.#recordable(attempt.record, outcome)),
+        this.#loop.settled(attempt, this.recordable(attempt.record, outcome)),
     };
   }
 
-  /** The outcome with its text cut to what an event holds beside the rest. */
-  #recordable(record: PositionRecord, given: AttemptOutcome): AttemptOutcome {
-    const outcome = this.#guard.outcome(record.nodeId, given);
+  /** The outcome without secrets, and only then cut to what an event holds beside the rest. */
+  recordable(record: PositionRecord, given: AttemptOutcome): AttemptOutcome {
+    const outcome = soundOutcome(this.#guard.outcome(record.nodeId, given));
     if (outcome.kind === 'completed') return outcome;
     const room = this.#setting.maxResultBytes(record);
     if (outcome.kind === 'failed') return this.#fitting(outcome, room);
     const left = Math.max(room - jsonBytes(outcome.request), LEAST_REASON_BYTES);
     const reason = fitText(outcome.reason, left);
     return reason === outcome.reason ? outcome : { ...outcome, reason };
+  }
+
+  /** The same of an outcome that no attempt has measured: the end of a wait. */
+  recordableEnding(record: PositionRecord, outcome: AttemptOutcome): AttemptOutcome {
+    const isFit =
+      outcome.kind !== 'completed' ||
+      !jsonExceeds(outcome.result, this.#setting.maxResultBytes(record));
+    if (isFit) return this.recordable(record, outcome);
+    const text = `The result of ${record.nodeId} is larger than an event of this run holds.`;
+    return failed('RESULT_TOO_LARGE', text, false);
   }
 
   #fitting<Failure extends { readonly code: string; readonly message: string }>(
@@ -171,8 +182,11 @@ export class AttemptFactory {
       startStep: (record, name) => startStep(loop, record, name),
       recordStep: (record, name, outcome) => this.#recordStep(record, name, outcome),
       runChild: (record, child, signal) => loop.runChild(record, child, signal),
-      log: (record, message, data) =>
-        onLog(this.#guard.line(logLine(stream.streamId, record, message, data))),
+      log: (record, message, data) => {
+        const line = logLine(stream.streamId, record, message, data);
+        // What a host does with its lines is no affair of the node.
+        quietly(() => onLog(this.#guard.line(line)));
+      },
       ...this.#createEngineHost(),
     };
   }
@@ -221,13 +235,14 @@ export class AttemptFactory {
       return this.#fitting({ ...failure, code: 'RESULT_TOO_LARGE', message }, room);
     }
     if (outcome.kind === 'failed' && !this.#guard.holdsSecret(outcome.code)) {
-      return this.#fitting({ ...outcome, message: this.#guard.text(outcome.message) }, room);
+      const message = this.#guard.text(outcome.message);
+      return this.#fitting(soundFailure({ ...outcome, message }), room);
     }
     if (this.#guard.holdsSecret(outcome)) {
       const message = `The outcome of step ${name} holds a known secret and was not recorded.`;
       return this.#fitting({ ...failure, code: 'KNOWN_SECRET', message }, room);
     }
-    return outcome.kind === 'completed' ? outcome : this.#fitting(outcome, room);
+    return outcome;
   }
 
   /** A name that holds a known secret fails its step before anything of it is written. */

@@ -22,7 +22,6 @@ import { CancelPlan } from './cancel-plan.ts';
 import { ChildRuns } from './child-runs.ts';
 import { conclude } from './conclude.ts';
 import { Drive, requireIdle } from './drive.ts';
-import { EntryCheck } from './entry-check.ts';
 import { ForeignPositions, ownershipLost } from './foreign-positions.ts';
 import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
@@ -56,6 +55,7 @@ export class Driver {
   readonly #queue: TurnItem[] = [];
   readonly #outcomes: OutcomeListener = {
     recorded: (attempt) => this.#live.remove(attempt),
+    recordable: (record, outcome) => this.#attempts.recordable(record, outcome),
     lost: (attempt, error) => {
       this.#live.remove(attempt);
       this.#fail(error);
@@ -81,7 +81,6 @@ export class Driver {
       maxBatchBytes: fullBatchBytes(storage),
       maxDispatches,
     };
-    const entry = new EntryCheck(storage);
     this.#live = new LiveAttempts(clock);
     this.#gate = new PreflightGate(settings, (item) => this.submit(item));
     this.#wake = new WakeTimer(clock, () => this.#schedule());
@@ -117,7 +116,7 @@ export class Driver {
       foreign: this.#foreign,
       cancel: this.#cancel,
       endingsOf: (nodeId) => this.#attempts.binding(nodeId).endings,
-      fits: (result) => entry.fits(result),
+      recordable: (record, outcome) => this.#attempts.recordableEnding(record, outcome),
       isRetrySafe: (nodeId) => this.#attempts.binding(nodeId).retrySafe,
       childRunId: (record) => this.#attempts.childIdOf(record),
     };

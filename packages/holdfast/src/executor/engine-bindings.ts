@@ -27,7 +27,9 @@ export class EngineSeats {
 
   /** Throws `MISSING_ENGINE_BINDING` unless exactly the targets of the plan are bound. */
   requireExactly(lanes: LaneBook): void {
-    const planned = new Set(lanes.lanes().flatMap((lane) => targetsOf(lane).map(keyOf)));
+    const targets = lanes.lanes().flatMap(targetsOf);
+    const planned = new Set(targets.map(keyOf));
+    for (const seat of this.#seats.values()) requireOneTarget(seat, targets);
     for (const key of planned) {
       if (!this.#seats.has(key)) refuse(`target ${key} of the plan has no engine`);
     }
@@ -60,6 +62,14 @@ export class EngineSeats {
   }
 }
 
+/** A fact about a dead lane names a selection: it must say which target that is. */
+function requireOneTarget({ selection }: EngineSeat, targets: readonly ExecutionTarget[]): void {
+  const meant = targets.filter((target) => isNamed(target, selection));
+  const providers = new Set(meant.map(({ provider, modelFamily }) => `${provider} ${modelFamily}`));
+  if (providers.size <= 1) return;
+  refuse(`a selection of ${selection.adapter} may stand for ${providers.size} targets of the plan`);
+}
+
 const TARGET_TEXTS = ['adapter', 'provider', 'modelFamily', 'model'] as const;
 
 /** Bindings come from the host, perhaps in plain JavaScript: nothing of them is taken on trust. */
@@ -77,16 +87,28 @@ function seatOf(binding: GraphEngineBinding, place: number): EngineSeat {
   if (!isSelectionOf(target, selection)) {
     refuse(`engines[${place}].selection is not one of target ${keyOf(target)}`);
   }
-  return Object.freeze({ target, selection, engine, hardTokenLimitEnforceable });
+  // Copied: what the host does to its own objects later changes nothing.
+  return Object.freeze({
+    target,
+    selection: engineSelection(selection),
+    engine,
+    hardTokenLimitEnforceable,
+  });
 }
 
 function isSelectionOf(target: ExecutionTarget, selection: EngineSelectionRecord): boolean {
   return (
     isTexts(selection?.capabilities) &&
+    isTextOrNull(selection.adapterVersion) &&
+    isTextOrNull(selection.executable) &&
     isNamed(target, selection) &&
     selection.model === target.model &&
     canonicalText([...selection.capabilities]) === canonicalText([...target.tools])
   );
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string';
 }
 
 function isTexts(value: unknown): value is readonly string[] {

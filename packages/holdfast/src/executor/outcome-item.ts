@@ -14,7 +14,12 @@ import { type TurnItem, unfoldable } from './turn-item.ts';
 export interface OutcomeListener {
   recorded(attempt: Attempt): void;
   lost(attempt: Attempt, error: unknown): void;
+  /** The outcome without secrets, fit for its event. */
+  recordable(record: PositionRecord, outcome: AttemptOutcome): AttemptOutcome;
 }
+
+/** What the receipt of a call may take, in bytes. */
+const RECEIPT_BYTES = 2_048;
 
 export class OutcomeItem implements TurnItem {
   readonly bytes: number;
@@ -26,7 +31,7 @@ export class OutcomeItem implements TurnItem {
     this.attempt = attempt;
     this.#outcome = outcome;
     this.#listener = listener;
-    this.bytes = outcomeBytes(outcome);
+    this.bytes = outcomeBytes(outcome) + (attempt.receipt === null ? 0 : RECEIPT_BYTES);
   }
 
   write(batch: TurnBatch): void {
@@ -40,7 +45,8 @@ export class OutcomeItem implements TurnItem {
   takesBack(error: unknown): boolean {
     if (this.#outcome.kind !== 'completed') return false;
     const { message } = unfoldable(`the result of ${this.attempt.record.nodeId}`, error);
-    this.#outcome = failed('RESULT_INVALID', message, true);
+    const failure = failed('RESULT_INVALID', message, true);
+    this.#outcome = this.#listener.recordable(this.attempt.record, failure);
     return true;
   }
 

@@ -38,7 +38,13 @@ export class PreflightEvidence {
   #write(probeEventId: string, purpose: string, shown: object): Promise<ProbeArtifact> {
     const { namespace, streamId: runId } = this.#stream;
     const text = JSON.stringify({ schemaVersion: 1, runId, probeEventId, ...shown });
-    const artifact = { bytes: Buffer.from(text), mediaType: 'application/json', purpose };
+    const bytes = Buffer.from(text);
+    const artifact = {
+      bytes,
+      mediaType: 'application/json',
+      purpose,
+      contentMode: 'state' as const,
+    };
     return this.#storage.artifactStore.write({ namespace, runId }, artifact);
   }
 }

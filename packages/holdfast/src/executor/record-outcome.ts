@@ -1,15 +1,16 @@
 /** Writes how an attempt ended. The only writer of outcome events. */
-import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { type AttemptOutcome, soundOutcome } from '../attempt/outcome.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
-/** Writes the outcome of `record` at the batch's moment. */
+/** Writes the outcome of `record`, its texts sound, at the batch's moment. */
 export function writeOutcome(
   batch: TurnBatch,
   record: PositionRecord,
-  outcome: AttemptOutcome,
+  given: AttemptOutcome,
   signalId?: string,
 ): void {
+  const outcome = soundOutcome(given);
   const { nodeId, position } = record;
   const { at } = batch;
   batch.asksDecision = true;

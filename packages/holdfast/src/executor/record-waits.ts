@@ -14,8 +14,8 @@ import type { TurnBatch } from './turn-batch.ts';
 export interface EndedWaitOptions {
   readonly endingsOf: EndingsOf;
   readonly maxBatchBytes: number;
-  /** Whether a result can be recorded: a wait's is made here, not by an attempt. */
-  readonly fits: (result: JsonValue) => boolean;
+  /** What is recorded of an outcome that is made here, not by an attempt. */
+  readonly recordable: (record: PositionRecord, outcome: AttemptOutcome) => AttemptOutcome;
   /** Whether an attempt may be re-opened now. */
   readonly hasSlot: () => boolean;
 }
@@ -39,7 +39,7 @@ function writeEnd(batch: TurnBatch, ended: EndedWait, options: EndedWaitOptions)
   }
   if (ended.kind === 'signal') {
     const { payload, signalId } = ended.signal;
-    const outcome = bounded(signalOutcome(endings, payload, record), record, options);
+    const outcome = options.recordable(record, signalOutcome(endings, payload, record));
     writeOutcome(batch, record, outcome, outcome.kind === 'completed' ? signalId : undefined);
     return;
   }
@@ -47,7 +47,7 @@ function writeEnd(batch: TurnBatch, ended: EndedWait, options: EndedWaitOptions)
   const { position } = record;
   const pauseId = record.pause?.pauseId ?? '';
   batch.write('graph:timer-fired', { position, pauseId, dueAt: ended.dueAt, at: batch.at });
-  writeOutcome(batch, record, bounded(expiredOutcome(endings, record), record, options));
+  writeOutcome(batch, record, options.recordable(record, expiredOutcome(endings, record)));
 }
 
 function signalOutcome(
@@ -63,16 +63,6 @@ function signalOutcome(
 function expiredOutcome(endings: WaitEndings, record: PositionRecord): AttemptOutcome {
   const text = `${record.nodeId} waited until ${record.dueAt} and nothing came.`;
   return guarded(() => endings.expired?.(record)) ?? failed('DEADLINE_PASSED', text, false);
-}
-
-function bounded(
-  outcome: AttemptOutcome,
-  { nodeId }: PositionRecord,
-  { fits }: EndedWaitOptions,
-): AttemptOutcome {
-  if (outcome.kind !== 'completed' || fits(outcome.result)) return outcome;
-  const text = `The result of ${nodeId} is larger than an event of this run holds.`;
-  return failed('RESULT_TOO_LARGE', text, false);
 }
 
 function guarded(ending: () => AttemptOutcome | undefined): AttemptOutcome | undefined {

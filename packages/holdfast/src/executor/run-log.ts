@@ -16,6 +16,7 @@ import { GraphExecutionError } from '../run/run-error.ts';
 import { type TypedEvent, typedEvent } from '../run/run-fold.ts';
 import { isSavedMachine, RunMachine } from '../run/run-machine.ts';
 import type { AppendOptions } from '../store/event-store.ts';
+import { SecretScreen } from '../store/known-secrets.ts';
 import type { RunIndexUpdate } from '../store/run-index.ts';
 import type { Snapshot } from '../store/snapshot-store.ts';
 import type { RunStorage } from '../store/storage.ts';
@@ -42,12 +43,14 @@ const RESEND_DELAYS_MS = [20, 200, 1_000] as const;
 export class RunLog {
   readonly #options: RunLogOptions;
   readonly #moments = new MomentText();
+  readonly #screen: SecretScreen | null;
   #machine: RunMachine;
   #end: number;
   #snapshots: SnapshotPolicy;
 
   private constructor(options: RunLogOptions, loaded: Loaded) {
     this.#options = options;
+    this.#screen = SecretScreen.of(options.storage.knownSecrets);
     this.#machine = loaded.machine;
     this.#end = loaded.machine.fold.sequence;
     this.#snapshots = loaded.snapshots;
@@ -76,7 +79,7 @@ export class RunLog {
   /** Appends a batch begun on the present machine. Throws `SEQUENCE_CONFLICT` and other codes. */
   async commit(batch: TurnBatch, index: RunIndexUpdate | null): Promise<void> {
     const { fence, stream } = this.#options;
-    const snapshot = this.#snapshots.take(batch);
+    const snapshot = this.#storable(this.#snapshots.take(batch));
     const options = appendOptions(fence, index, snapshot);
     const { eventStore } = this.#options.storage;
     const { expected, events } = batch;
@@ -87,6 +90,17 @@ export class RunLog {
     }
     this.#end = batch.expected + batch.events.length;
     this.#snapshots.committed(batch, snapshot);
+  }
+
+  /**
+   * A snapshot that holds what has become a secret since it was recorded is left out: an event must
+   * not be refused for something that only makes the next start quicker.
+   */
+  #storable(snapshot: Snapshot | null): Snapshot | null {
+    if (snapshot === null || this.#screen === null) return snapshot;
+    if (!this.#screen.foundInJson(JSON.stringify(snapshot.body))) return snapshot;
+    this.#snapshots.passedOver(snapshot);
+    return null;
   }
 
   /** Throws the machine away and folds again what the store holds. */

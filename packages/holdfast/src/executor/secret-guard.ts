@@ -7,26 +7,27 @@ import { type AttemptOutcome, type FailedOutcome, failed } from '../attempt/outc
 import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { EngineEvent } from '../engine/engine.ts';
-import { SecretScreen } from '../store/known-secrets.ts';
+import { Redactor } from '../store/redactor.ts';
 import type { SecretStream } from '../store/secret-stream.ts';
 import type { EngineLine, LogLine } from './options.ts';
 
 type Place = Omit<EngineLine, 'event'>;
 
 export class SecretGuard {
-  readonly #screen: SecretScreen | null;
+  readonly #redactor: Redactor;
 
   constructor(knownSecrets: readonly string[]) {
-    this.#screen = SecretScreen.of(knownSecrets);
+    this.#redactor = new Redactor(knownSecrets);
   }
 
   holdsSecret(value: unknown): boolean {
-    return this.#screen?.foundInJson(JSON.stringify(value)) === true;
+    const { screen } = this.#redactor;
+    return screen?.foundInJson(JSON.stringify(value)) ?? false;
   }
 
   /** Text that people read, with its secrets taken out. */
   text(text: string): string {
-    return this.#screen?.redact(text) ?? text;
+    return this.#redactor.text(text);
   }
 
   /** A result or a request that holds a secret is a failure that does not repeat it. */
@@ -47,12 +48,12 @@ export class SecretGuard {
 
   /** A line for `onLog`. */
   line(line: LogLine): LogLine {
-    if (!this.holdsSecret([line.message, line.data ?? null])) return line;
+    if (this.#redactor.screen === null) return line;
     const { data, ...rest } = line;
-    const harmless = data === undefined ? null : this.#screen?.redactJson(data);
+    const harmless = data === undefined ? null : this.#redactor.json(plainJson(data));
     return {
       ...rest,
-      message: this.text(line.message),
+      message: this.text(String(line.message)),
       ...(isJsonObject(harmless) ? { data: harmless } : {}),
     };
   }
@@ -62,10 +63,10 @@ export class SecretGuard {
   }
 
   /** Tells `onEvent` of one engine call; text that is split over several events too is redacted. */
-  listen(place: Place, onEvent: (line: EngineLine) => void): CallListener {
+  listen(place: Place, onEvent: (line: EngineLine) => unknown): CallListener {
     const tell = (event: EngineEvent) => onEvent({ ...place, event });
-    if (this.#screen === null) return { heard: tell, ended: () => {} };
-    return new RedactedCall(this.#screen, tell);
+    if (this.#redactor.screen === null) return { heard: tell, ended: () => {} };
+    return new RedactedCall(this.#redactor, tell);
   }
 
   #failure(nodeId: string, outcome: FailedOutcome): FailedOutcome {
@@ -79,31 +80,35 @@ export class SecretGuard {
 
 /** The texts of one call, each kind a stream of its own. */
 class RedactedCall implements CallListener {
-  readonly #screen: SecretScreen;
-  readonly #tell: (event: EngineEvent) => void;
+  readonly #redactor: Redactor;
+  readonly #tell: (event: EngineEvent) => unknown;
   readonly #streams: Readonly<Record<'text' | 'thinking', SecretStream>>;
 
-  constructor(screen: SecretScreen, tell: (event: EngineEvent) => void) {
-    this.#screen = screen;
+  constructor(redactor: Redactor, tell: (event: EngineEvent) => unknown) {
+    this.#redactor = redactor;
     this.#tell = tell;
-    this.#streams = { text: screen.stream(), thinking: screen.stream() };
+    this.#streams = { text: redactor.stream(), thinking: redactor.stream() };
   }
 
-  heard(event: EngineEvent): void {
+  heard(event: EngineEvent): unknown {
     if (event.kind === 'text' || event.kind === 'thinking') {
-      this.#say(event.kind, this.#streams[event.kind].push(event.text));
-      return;
+      return this.#say(event.kind, this.#streams[event.kind].push(event.text));
     }
-    const harmless = this.#screen.redactJson(event as unknown as JsonValue);
-    if (isJsonObject(harmless)) this.#tell(harmless as unknown as EngineEvent);
+    const harmless = this.#redactor.json(plainJson(event));
+    return isJsonObject(harmless) ? this.#tell(harmless as unknown as EngineEvent) : undefined;
   }
 
-  ended(): void {
+  ended(): unknown {
     this.#say('thinking', this.#streams.thinking.end());
-    this.#say('text', this.#streams.text.end());
+    return this.#say('text', this.#streams.text.end());
   }
 
-  #say(kind: 'text' | 'thinking', text: string): void {
-    if (text !== '') this.#tell({ kind, text });
+  #say(kind: 'text' | 'thinking', text: string): unknown {
+    return text === '' ? undefined : this.#tell({ kind, text });
   }
+}
+
+/** What JSON shows of a value: nothing that it does not show can be screened. */
+function plainJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;
 }

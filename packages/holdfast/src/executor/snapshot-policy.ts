@@ -41,13 +41,18 @@ export class SnapshotPolicy {
 
   committed(batch: TurnBatch, snapshot: Snapshot | null): void {
     if (snapshot !== null) {
-      this.#lastBytes = weightOf(snapshot.body);
-      this.#tailEvents = 0;
-      this.#tailBytes = 0;
+      this.passedOver(snapshot);
       return;
     }
     this.#tailEvents += batch.events.length;
     this.#tailBytes += batch.bytes;
+  }
+
+  /** This snapshot is done with, stored or not: the next one waits for a tail of its own. */
+  passedOver({ body }: Snapshot): void {
+    this.#lastBytes = weightOf(body);
+    this.#tailEvents = 0;
+    this.#tailBytes = 0;
   }
 }
 

@@ -295,7 +295,7 @@ describe('an engine that is told to stop', () => {
     expect(await world.only('engine-attempt-recorded')).toMatchObject({
       requested: asked,
       usage: { kind: 'unknown' },
-      failure: 'timeout',
+      failure: 'aborted',
     });
   });
 });
