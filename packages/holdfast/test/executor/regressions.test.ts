@@ -1,189 +1,339 @@
-/** Any sequence of operations gets the same answers from the memory and the local store. */
-import fc from 'fast-check';
+/** Faults that the simulation has found, each by the shortest way to it. */
 import {
-  createSystemClock,
-  defaultStoragePolicy,
-  type LeaseGrant,
+  dataNode,
+  type JsonValue,
+  type NodeContext,
+  NodeFailure,
   type RunStorage,
+  waitNode,
 } from 'holdfast';
-import type { StorageFactory } from 'holdfast/testing';
-import { expect, it } from 'vitest';
-import { localFactory, memoryFactory } from './backings.ts';
-import { event, time } from './events.ts';
+import { createFakeClock } from 'holdfast/testing';
+import { expect, test } from 'vitest';
+import { dagOf, gate, RUN, worldOf } from './world.ts';
 
-const small = { min: 0, max: 4 };
-const runs = fc.constantFrom('a', 'b', 'a_b');
-const ids = fc.option(fc.constantFrom('x', 'y', 'z', 'a@2'), { nil: undefined, freq: 3 });
-const events = fc.array(fc.record({ id: ids, payload: fc.constantFrom(1, 'é\0', null) }), {
-  maxLength: 3,
+const LATER = '2100-01-01T00:00:00.000Z';
+
+test('a run that an outside signal has marked due is not due once it was driven', async () => {
+  const world = await worldOf({ a: waitNode({ kind: 'approval', prompt: 'Go on?' }) });
+  const owner = await world.open();
+  await owner.run();
+  await (await world.open()).signal('other', null, { signalId: 's1' });
+  expect((await world.storage.runIndex.due(LATER)).map(({ runId }) => runId)).toEqual([RUN]);
+  expect(await owner.run()).toMatchObject({ kind: 'pause' });
+  expect(await world.storage.runIndex.due(LATER)).toEqual([]);
 });
-const index = fc.option(
-  fc.record(
-    {
-      status: fc.constantFrom('running', 'paused', 'complete', 'cancelled'),
-      wakeAt: fc.constantFrom(null, time, '2027-01-01T00:00:00.000Z'),
-      graphId: fc.constantFrom('g', 'h'),
-    },
-    { requiredKeys: [] },
-  ),
-  { nil: undefined },
-);
 
-const operations = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('append' as const),
-      run: runs,
-      /** Added to the end. */
-      shift: fc.constantFrom(0, 0, 0, 0, -1, -2, 1),
-      events,
-      fence: fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }),
-      snapshot: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined, freq: 3 }),
-      index,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('end' as const), run: runs, events, index }),
-  },
-  fc.record({ kind: fc.constant('repeat' as const) }),
-  fc.record({ kind: fc.constant('compact' as const), run: runs, through: fc.nat(8) }),
-  fc.record({ kind: fc.constant('save' as const), run: runs, sequence: fc.nat(8) }),
-  fc.record({ kind: fc.constant('acquire' as const), run: runs, owner: fc.integer(small) }),
-  fc.record({ kind: fc.constant('renew' as const), release: fc.boolean() }),
-  fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(500, 1000) }),
-);
-type Operation = typeof operations extends fc.Arbitrary<infer Value> ? Value : never;
+test('looking, answering and sending at the same time do not disturb each other', async () => {
+  const world = await worldOf({ a: waitNode({ kind: 'approval', prompt: 'Go on?' }) });
+  const owner = await world.open();
+  await owner.run();
+  const desk = await world.open();
+  await Promise.all([
+    desk.pauses(),
+    desk.answer(`${RUN}@4`, 'yes', { by: 'ann' }),
+    desk.signal('other', null, { signalId: 's1' }),
+    desk.pauses(),
+  ]);
+  expect(await desk.pauses()).toEqual([]);
+  expect(await owner.run()).toEqual({ kind: 'complete', output: { nodes: { a: 'yes' } } });
+});
 
-/** One store with what the operations refer back to. */
-class Player {
-  readonly #storage: RunStorage;
-  readonly #time: { now: number };
-  #last: (() => Promise<unknown>) | null = null;
-  #grant: LeaseGrant | null = null;
+test('B73: a signal sent in the moment in which the run is started is kept', async () => {
+  const world = await worldOf({ a: waitNode({ kind: 'signal', name: 'paid' }) });
+  const owner = await world.open();
+  const running = owner.run();
+  await owner.signal('paid', 7, { signalId: 's1' });
+  expect(await running).toEqual({ kind: 'complete', output: { nodes: { a: 7 } } });
+});
 
-  constructor(storage: RunStorage, clock: { now: number }) {
-    this.#storage = storage;
-    this.#time = clock;
-  }
-
-  /** The answer, or the code of the refusal, and all that can be read afterwards. */
-  async play(operation: Operation): Promise<unknown> {
-    const answer = await this.#answer(operation).catch((error: unknown) =>
-      error instanceof Error && 'code' in error ? error.code : error,
-    );
-    return [answer, await this.#seen()];
-  }
-
-  async #answer(operation: Operation): Promise<unknown> {
-    const { eventStore, snapshotStore, leaseStore } = this.#storage;
-    const stream = { namespace: 'tests', streamId: 'run' in operation ? operation.run : 'a' };
-    switch (operation.kind) {
-      case 'append':
-      case 'end': {
-        const at =
-          operation.kind === 'end'
-            ? 'end'
-            : Math.max(0, (await eventStore.end(stream)) + operation.shift);
-        const batch = operation.events.map(({ id, payload }) =>
-          event(payload, id === undefined ? {} : { id }),
-        );
-        const {
-          fence,
-          snapshot,
-          index: row,
-        } = { fence: undefined, snapshot: undefined, ...operation };
-        this.#last = () =>
-          eventStore.append(stream, at, batch, {
-            ...(fence === undefined ? {} : { fence }),
-            ...(snapshot === undefined ? {} : { snapshot: { sequence: snapshot, body: 'in it' } }),
-            ...(row === undefined ? {} : { index: row }),
-          } as Parameters<typeof eventStore.append>[3]);
-        return this.#last();
-      }
-      case 'repeat':
-        return this.#last?.();
-      case 'compact':
-        return eventStore.compact(stream, operation.through);
-      case 'save':
-        return snapshotStore.save(stream, { sequence: operation.sequence, body: 'saved' });
-      case 'acquire': {
-        const owner = { id: `o${operation.owner}`, host: 'h', bootId: 'b', pidNamespace: 'p' };
-        const full = { ...owner, pid: 1, startTime: '1' };
-        const outcome = await leaseStore.acquire(operation.run, full, 1_000, { takeover: 'never' });
-        if ('fence' in outcome) this.#grant = outcome;
-        return outcome;
-      }
-      case 'renew':
-        if (this.#grant === null) return null;
-        return operation.release
-          ? leaseStore.release(this.#grant)
-          : leaseStore.renew(this.#grant, 1_000);
-      case 'pass':
-        this.#time.now += operation.ms;
-        return null;
-    }
-  }
-
-  async #seen(): Promise<unknown> {
-    const { eventStore, snapshotStore, runIndex } = this.#storage;
-    const now = new Date(this.#time.now).toISOString();
-    const streams = [];
-    for (const streamId of ['a', 'b', 'a_b']) {
-      const stream = { namespace: 'tests', streamId };
-      const found = [];
-      for await (const each of eventStore.read(stream)) found.push(each);
-      streams.push([await eventStore.end(stream), found, await snapshotStore.newest(stream)]);
-    }
-    const lists = [
-      runIndex.due(now),
-      runIndex.claimable(now),
-      runIndex.list({ runIdPrefix: 'a_' }),
-    ];
-    return [streams, await runIndex.list(), ...(await Promise.all(lists))];
-  }
-}
-
-async function answersOf(
-  factory: StorageFactory,
-  played: readonly Operation[],
-): Promise<readonly unknown[]> {
-  const backing = await factory();
-  const moment = { now: Date.parse(time) };
-  const storage = await backing.open({
-    namespace: 'tests',
-    policy: defaultStoragePolicy,
-    knownSecrets: [],
-    clock: { ...createSystemClock(), now: () => moment.now },
+test('a refused answer of an onlooker leaves the run due', async () => {
+  const world = await worldOf({ a: waitNode({ kind: 'signal', name: 'paid' }) });
+  await (await world.open()).run();
+  const desk = await world.open();
+  await desk.signal('paid', 7, { signalId: 's1' });
+  await expect(desk.answer(`${RUN}@1`, 'yes', { by: 'ann' })).rejects.toMatchObject({
+    code: 'PAUSE_MISMATCH',
   });
-  const player = new Player(storage, moment);
-  const answers: unknown[] = [];
-  for (const operation of played) answers.push(await player.play(operation));
-  await storage.close();
-  await backing.dispose?.();
-  return answers;
+  expect((await world.storage.runIndex.due(LATER)).map(({ runId }) => runId)).toEqual([RUN]);
+});
+
+test('B38: two owners that write the same at the same moment stay two', async () => {
+  const clock = createFakeClock();
+  let runs = 0;
+  const count = () => {
+    runs += 1;
+    return runs;
+  };
+  const world = await worldOf({ a: dataNode(count) });
+  const owners = await Promise.all([world.open({ clock }), world.open({ clock })]);
+  const ends = Promise.allSettled(owners.map((owner) => owner.run()));
+  await clock.runUntilIdle();
+  await ends;
+  expect(runs).toBe(1);
+});
+
+test('attempts that are re-opened keep to the cap too', async () => {
+  let inFlight = 0;
+  let most = 0;
+  const work = async () => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    await new Promise((resolve) => setImmediate(resolve));
+    inFlight -= 1;
+  };
+  const ask = { decideAction: () => ({ kind: 'wait' as const, reason: 'May it?', request: {} }) };
+  const world = await worldOf({ a: dataNode(work, ask), b: dataNode(work, ask) });
+  const owner = await world.open({ maxConcurrentAttempts: 1 });
+  await owner.run();
+  const desk = await world.open();
+  for (const { pauseId } of await desk.pauses()) {
+    await desk.answer(pauseId, { decision: 'allow' }, { by: 'ann' });
+  }
+  expect(await owner.run()).toMatchObject({ kind: 'complete' });
+  expect(most).toBe(1);
+});
+
+test('B122: a cancel that comes in the middle of a turn is not left to the next', async () => {
+  const world = await worldOf({
+    a: dataNode((_input, { signal }) => {
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    }),
+  });
+  const desk = await world.open();
+  let appends = 0;
+  const storage = withAppend(world.storage, async (append) => {
+    const receipt = await append();
+    appends += 1;
+    if (appends === 1) await desk.cancel({ by: 'ann', reason: 'Enough.' });
+    return receipt;
+  });
+  const owner = await world.open({ storage });
+  expect(await owner.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+}, 5_000);
+
+test('what an answer allowed is not forgotten by an owner that shuts down at once', async () => {
+  const ask = { decideAction: () => ({ kind: 'wait' as const, reason: 'May it?', request: {} }) };
+  const world = await worldOf({ a: dataNode(() => 1, ask) });
+  const owner = await world.open();
+  await owner.run();
+  await (await world.open()).answer(`${RUN}@4`, { decision: 'allow' }, { by: 'ann' });
+  const running = owner.run();
+  await owner.shutdown();
+  expect(await running).toEqual({ kind: 'waiting', positions: [] });
+  expect((await world.storage.runIndex.due(LATER)).map(({ runId }) => runId)).toEqual([RUN]);
+});
+
+test('a run that has failed has no open pauses, and an answer to one says so', async () => {
+  const nodes = {
+    a: waitNode({ kind: 'approval', prompt: 'Go on?' }),
+    b: dataNode(() => {
+      throw new Error('no');
+    }),
+  };
+  const world = await worldOf(nodes, { retries: 1 });
+  const owner = await world.open({ maxDispatches: 2 });
+  expect(await owner.run()).toMatchObject({ kind: 'fail', code: 'BUDGET_STOP' });
+  const before = await world.events();
+  const pause = before.find(({ type }) => type === 'graph:node-paused');
+  await expect(owner.answer(pause?.id ?? '', 'yes', { by: 'ann' })).rejects.toMatchObject({
+    code: 'PAUSE_MISMATCH',
+  });
+  expect(await owner.pauses()).toEqual([]);
+  expect(await world.events()).toEqual(before);
+});
+
+test('an event that the record refuses is never written', async () => {
+  const world = await worldOf(
+    {
+      // The step holds its attempt until the time is over; whoever came next would start it again.
+      a: dataNode(
+        async (_input, context) => {
+          void context.step('pay', () => new Promise(() => {}));
+          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setImmediate(resolve));
+          throw new Error('The step was not waited for.');
+        },
+        { retrySafe: true, timeoutMs: 1, graceMs: 0 },
+      ),
+    },
+    { retries: 1 },
+  );
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+  const started = (await world.types()).filter((type) => type === 'node-step-started');
+  expect(started).toHaveLength(1);
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+});
+
+test('a step of an attempt that a person calls failed runs again in the retry', async () => {
+  const started = gate();
+  let pays = 0;
+  const nodes = {
+    a: dataNode(
+      (_input, { step }) =>
+        step('pay', () => {
+          pays += 1;
+          if (pays > 1) return 'paid';
+          started.open();
+          return new Promise(() => {});
+        }),
+      { retrySafe: true },
+    ),
+  };
+  const world = await worldOf(nodes, { retries: 1 });
+  void (await world.open()).run();
+  await started.opened;
+  const next = await world.open();
+  const paused = await next.resume('dag/a/1');
+  const pauseId = paused.kind === 'pause' ? (paused.pauses[0]?.pauseId ?? '') : '';
+  await next.reconcile(pauseId, { kind: 'failed', code: 'LOST', by: 'ann', reason: 'No trace.' });
+  expect(await next.run()).toEqual({ kind: 'complete', output: { nodes: { a: 'paid' } } });
+});
+
+test('B121: a halt ends a cancelled run too whose node never stops', async () => {
+  const started = gate();
+  const node = () => {
+    started.open();
+    return new Promise(() => {});
+  };
+  const world = await worldOf({ a: dataNode(node, { graceMs: 20 }) });
+  const owner = await world.open();
+  const halt = new AbortController();
+  const running = owner.run(halt.signal);
+  await started.opened;
+  await owner.cancel({ by: 'ann', reason: 'Enough.' });
+  halt.abort();
+  await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+}, 5_000);
+
+test('a graph that fails to decide leaves nothing behind of the turn in which it did', async () => {
+  const ask = { decideAction: () => ({ kind: 'wait' as const, reason: 'May it?', request: {} }) };
+  let runs = 0;
+  const node = dataNode(() => {
+    runs += 1;
+  }, ask);
+  const world = await worldOf({ a: node });
+  await (await world.open()).run();
+  await (await world.open()).answer(`${RUN}@4`, { decision: 'allow' }, { by: 'ann' });
+  const graph = dagOf(['a']);
+  const broken = {
+    ...graph,
+    open: (saved?: JsonValue) => {
+      const cursor = graph.open(saved);
+      return {
+        ...cursor,
+        decide: () => {
+          throw new Error('The code of the graph is broken.');
+        },
+      };
+    },
+  };
+  const before = await world.types();
+  const owner = await world.open({ graph: broken });
+  // Whether this graph is asked or not, nobody must be left in flight by it.
+  await owner.run().catch(() => {});
+  if (runs === 0) expect(await world.types()).toEqual(before);
+  expect(await (await world.open()).run()).toMatchObject({ kind: 'complete' });
+  expect(runs).toBe(1);
+});
+
+test('an attempt that a halt has given up is not taken for the work of another owner', async () => {
+  const started = gate();
+  const waits = waitNode({ kind: 'signal', name: 'paid' });
+  const node = () => {
+    started.open();
+    return new Promise(() => {});
+  };
+  const world = await worldOf({ a: dataNode(node, { graceMs: 0 }), b: waits });
+  const halt = new AbortController();
+  const owner = await world.open();
+  const running = owner.run(halt.signal);
+  await started.opened;
+  const stopped = expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+  const desk = await world.open();
+  halt.abort();
+  // A message from outside makes the owner read the log again before it has stopped.
+  await desk.signal('other', null, { signalId: 's1' });
+  await stopped;
+});
+
+test('a cancel that gives up an attempt is not taken for the work of another owner', async () => {
+  const started = gate();
+  const node = () => {
+    started.open();
+    return new Promise(() => {});
+  };
+  const world = await worldOf({ a: dataNode(node, { graceMs: 5 }) });
+  const desk = await world.open();
+  let appends = 0;
+  const storage = withAppend(world.storage, async (append) => {
+    appends += 1;
+    // The end of the run is decided; a message comes first.
+    if (appends === 3) await desk.signal('other', null, { signalId: 's1' });
+    return append();
+  });
+  const owner = await world.open({ storage });
+  const running = owner.run();
+  await started.opened;
+  await owner.cancel({ by: 'ann', reason: 'Enough.' });
+  expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+});
+
+test('a grace that ends in the middle of a turn is not forgotten', async () => {
+  const clock = createFakeClock();
+  const deaf = () => new Promise(() => {});
+  const obedient = (_input: JsonValue, { signal }: NodeContext) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  const nodes = { a: dataNode(deaf, { graceMs: 5 }), b: dataNode(obedient) };
+  const world = await worldOf(nodes);
+  // Recording that one has stopped takes longer than the grace of the other.
+  const storage = withAppend(world.storage, async (append) => {
+    await new Promise<void>((resolve) => {
+      clock.after(50, resolve);
+    });
+    return append();
+  });
+  const owner = await world.open({ clock, storage });
+  const running = owner.run();
+  await clock.advance(1_000);
+  const cancelled = owner.cancel({ by: 'ann', reason: 'Enough.' });
+  await clock.advance(1_000);
+  await cancelled;
+  expect(await running).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
+}, 5_000);
+
+type AppendReceipt = Awaited<ReturnType<RunStorage['eventStore']['append']>>;
+
+/** The storage with `around` every append. */
+function withAppend(
+  storage: RunStorage,
+  around: (append: () => Promise<AppendReceipt>) => Promise<AppendReceipt>,
+): RunStorage {
+  const append = (...given: Parameters<RunStorage['eventStore']['append']>) =>
+    around(() => storage.eventStore.append(...given));
+  const eventStore = new Proxy(storage.eventStore, {
+    get: (store, name) => {
+      const method = Reflect.get(store, name);
+      if (name === 'append') return append;
+      return typeof method === 'function' ? method.bind(store) : method;
+    },
+  });
+  return { ...storage, eventStore };
 }
 
-const sequences = fc.array(operations, { minLength: 10, maxLength: 30 });
-
-it('answers are the same for any sequence of operations', async () => {
-  await fc.assert(
-    fc.asyncProperty(sequences, async (played) => {
-      expect(await answersOf(localFactory, played)).toEqual(await answersOf(memoryFactory, played));
-    }),
-    { numRuns: 60 },
-  );
-}, 120_000);
-
-/** Of a fixed seed: chance alone does not reach every refusal each time. */
-it('such sequences reach the refusals of a store', async () => {
-  const codes = new Set<unknown>();
-  for (const played of fc.sample(sequences, { numRuns: 200, seed: 1 })) {
-    for (const answer of await answersOf(memoryFactory, played)) {
-      codes.add((answer as readonly unknown[])[0]);
-    }
-  }
-  const wanted = ['SEQUENCE_CONFLICT', 'STALE_FENCE', 'DUPLICATE_EVENT_ID', 'SNAPSHOT_AHEAD'];
-  expect([...codes]).toEqual(expect.arrayContaining(wanted));
-});
+test(
+  'code that calls itself aborted fails like any other, and is not ' + 'repeated for ever',
+  async () => {
+    const world = await worldOf({
+      a: dataNode(() => {
+        throw new NodeFailure('ABORTED', 'nobody told me to stop');
+      }),
+    });
+    expect(await (await world.open()).run()).toMatchObject({ kind: 'fail' });
+    const failed = (await world.events()).find(({ type }) => type === 'graph:node-failed');
+    expect(failed?.payload).toMatchObject({ code: 'EFFECT_FAILED' });
+  },
+);

@@ -165,18 +165,25 @@ async function answersOf(
   return answers;
 }
 
+const sequences = fc.array(operations, { minLength: 10, maxLength: 30 });
+
 it('answers are the same for any sequence of operations', async () => {
-  const codes = new Set<unknown>();
   await fc.assert(
-    fc.asyncProperty(fc.array(operations, { minLength: 10, maxLength: 30 }), async (played) => {
-      const wanted = await answersOf(memoryFactory, played);
-      expect(await answersOf(localFactory, played)).toEqual(wanted);
-      for (const answer of wanted) codes.add((answer as readonly unknown[])[0]);
+    fc.asyncProperty(sequences, async (played) => {
+      expect(await answersOf(localFactory, played)).toEqual(await answersOf(memoryFactory, played));
     }),
     { numRuns: 60 },
   );
-  // The operations reach what they are meant to reach.
-  for (const code of ['SEQUENCE_CONFLICT', 'STALE_FENCE', 'DUPLICATE_EVENT_ID', 'SNAPSHOT_AHEAD']) {
-    expect(codes).toContain(code);
-  }
 }, 120_000);
+
+/** Of a fixed seed: chance alone does not reach every refusal each time. */
+it('such sequences reach the refusals of a store', async () => {
+  const codes = new Set<unknown>();
+  for (const played of fc.sample(sequences, { numRuns: 200, seed: 1 })) {
+    for (const answer of await answersOf(memoryFactory, played)) {
+      codes.add((answer as readonly unknown[])[0]);
+    }
+  }
+  const wanted = ['SEQUENCE_CONFLICT', 'STALE_FENCE', 'DUPLICATE_EVENT_ID', 'SNAPSHOT_AHEAD'];
+  expect([...codes]).toEqual(expect.arrayContaining(wanted));
+});
