@@ -8,7 +8,6 @@
 import { errorText, isHoldfastError } from '../base/errors.ts';
 import { cloneFrozenJson, type JsonValue, JsonValueError } from '../base/json.ts';
 import type { Clock, Timer } from '../base/ports.ts';
-import type { NodeResultIssue } from '../graph/graph-type.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { jsonExceeds } from '../store/json-size.ts';
 import { underWorkspacePolicy } from '../workspace/guarded-effect.ts';
@@ -21,6 +20,7 @@ import type { EngineReceipt, EngineWork } from './engine-work.ts';
 import { changeLimits, outputFault, requireInputWithin } from './limits.ts';
 import { type AttemptOutcome, failed, failureOf } from './outcome.ts';
 import { isPromiseLike } from './promise-like.ts';
+import { contracted, type ResultCheck, resultFault } from './result-rule.ts';
 
 /** What all attempts of an executor share. */
 export interface AttemptSetting {
@@ -28,7 +28,7 @@ export interface AttemptSetting {
   readonly clock: Clock;
   /** The largest result that an event may hold, in bytes of its JSON text. */
   readonly maxResultBytes: (record: PositionRecord) => number;
-  readonly validateResult: ((nodeId: string, result: JsonValue) => NodeResultIssue | null) | null;
+  readonly validateResult: ResultCheck | null;
   /** Stores a result that is too large for an event and returns what stands for it. */
   readonly storeLargeResult: (text: string) => Promise<JsonValue>;
   readonly inspector: WorkspaceInspector;
@@ -192,24 +192,15 @@ export class Attempt {
         this.#pause(value);
         return;
       }
-      result = this.#contracted(cloneFrozenJson(value === undefined ? null : value));
+      result = contracted(
+        this.#options.binding,
+        cloneFrozenJson(value === undefined ? null : value),
+      );
     } catch (error) {
       this.#settle(resultInvalid(this.record, error));
       return;
     }
     this.#complete(result);
-  }
-
-  /** The result by its contract. Throws why it is none. */
-  #contracted(result: JsonValue): JsonValue {
-    const { contract } = this.#options.binding;
-    if (contract === null) return result;
-    const kept = contract(result);
-    if (isPromiseLike(kept)) {
-      kept.then(undefined, () => undefined);
-      throw new Error('its contract returned a promise; validate must answer at once');
-    }
-    return cloneFrozenJson(kept === undefined ? null : kept);
   }
 
   #pause(pause: PauseAttempt): void {
@@ -228,11 +219,6 @@ export class Attempt {
 
   #complete(result: JsonValue): void {
     const { binding, setting } = this.#options;
-    const fault = this.#resultFault(result);
-    if (fault !== null) {
-      this.#settle(failed('RESULT_INVALID', fault, true));
-      return;
-    }
     const overLimit = outputFault(binding.limits, this.record.nodeId, result);
     if (overLimit !== null) {
       this.#settle(failed('OUTPUT_LIMIT', overLimit, true));
@@ -240,7 +226,7 @@ export class Attempt {
     }
     const maxBytes = setting.maxResultBytes(this.record);
     if (!jsonExceeds(result, maxBytes)) {
-      this.#settle({ kind: 'completed', result });
+      this.#settle(this.#checked(result));
     } else if (binding.largeResult === 'artifact') {
       void this.#completeByReference(result);
     } else {
@@ -248,17 +234,11 @@ export class Attempt {
     }
   }
 
-  /** What the graph has against the result. */
-  #resultFault(result: JsonValue): string | null {
-    const { nodeId } = this.record;
-    try {
-      const issue = this.#options.setting.validateResult?.(nodeId, result) ?? null;
-      if (issue === null) return null;
-      const where = issue.path === '' ? 'the result' : `the result at ${issue.path}`;
-      return `${issue.code} in ${where} of ${nodeId}: ${issue.message}`;
-    } catch (error) {
-      return `validateNodeResult threw for the result of ${nodeId}: ${errorText(error)}`;
-    }
+  /** The graph judges what it is to reduce: of a result kept as an artifact, the reference. */
+  #checked(result: JsonValue): AttemptOutcome {
+    const { validateResult } = this.#options.setting;
+    const fault = resultFault(validateResult, this.record.nodeId, result);
+    return fault === null ? { kind: 'completed', result } : failed('RESULT_INVALID', fault, true);
   }
 
   async #completeByReference(result: JsonValue): Promise<void> {
@@ -266,7 +246,7 @@ export class Attempt {
     const { of, replaced } = binding.largePart;
     try {
       const artifact = await setting.storeLargeResult(JSON.stringify(of(result)));
-      this.#settle({ kind: 'completed', result: cloneFrozenJson(replaced({ artifact })) });
+      this.#settle(this.#checked(cloneFrozenJson(replaced({ artifact }))));
     } catch (error) {
       this.#settle(unstored(this.record, error));
     }

@@ -472,6 +472,11 @@ const executor = {
     meaning: 'A subflow names a flow that was not given.',
     next: 'Give the flow under that name, or correct the name.',
   },
+  GRAPH_CODE_FAILED: {
+    meaning:
+      "The graph type's own code threw when it was asked what comes next, or folded an event.",
+    next: 'Correct the graph type, which the cause shows, and run it again: nothing is lost.',
+  },
   INVALID_EVENT: {
     meaning: 'A stored event breaks the rules of the record.',
     next: 'The stream was written by something else or damaged: restore it from a copy.',

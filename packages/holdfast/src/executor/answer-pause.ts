@@ -2,11 +2,13 @@
 import type { EndingsOf } from '../attempt/binding.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { failed } from '../attempt/outcome.ts';
+import { isHoldfastError } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { millisecondsOf } from '../base/time.ts';
 import type { OpenWait, PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
+import type { ResultRule } from './node-book.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
@@ -20,6 +22,7 @@ export interface AnswerRequest {
 export interface AnswerRules {
   readonly endingsOf: EndingsOf;
   readonly fits: (result: JsonValue) => boolean;
+  readonly resultOf: ResultRule;
 }
 
 /** Writes an answer. Throws `PAUSE_MISMATCH`, `ANSWER_INVALID`, `PROTOCOL`. */
@@ -64,14 +67,15 @@ function writeWaitAnswer(
   batch: TurnBatch,
   request: AnswerRequest,
   record: PositionRecord,
-  { endingsOf, fits }: AnswerRules,
+  rules: AnswerRules,
 ): void {
-  const { answered } = endingsOf(record.nodeId);
-  const outcome: AttemptOutcome = answered?.(request.answer, record) ?? {
+  const { answered } = rules.endingsOf(record.nodeId);
+  const given: AttemptOutcome = answered?.(request.answer, record) ?? {
     kind: 'completed',
     result: request.answer,
   };
-  if (outcome.kind === 'completed' && !fits(outcome.result)) {
+  const outcome = judged(given, record.nodeId, rules);
+  if (outcome.kind === 'completed' && !rules.fits(outcome.result)) {
     throw new GraphExecutionError(
       'ANSWER_INVALID',
       `The answer gives ${record.nodeId} a result that is larger than an event holds.`,
@@ -80,6 +84,21 @@ function writeWaitAnswer(
   }
   writeAnswered(batch, request, record);
   writeOutcome(batch, record, outcome);
+}
+
+/** What the answer completes must be a result of its node. */
+function judged(
+  outcome: AttemptOutcome,
+  nodeId: string,
+  { resultOf }: AnswerRules,
+): AttemptOutcome {
+  if (outcome.kind !== 'completed') return outcome;
+  try {
+    return { kind: 'completed', result: resultOf(nodeId, outcome.result) };
+  } catch (error) {
+    if (!isHoldfastError(error, 'RESULT_INVALID')) throw error;
+    throw new GraphExecutionError('ANSWER_INVALID', error.message, error.details, error);
+  }
 }
 
 function writePolicyAnswer(batch: TurnBatch, request: AnswerRequest, { record }: OpenWait): void {

@@ -11,6 +11,7 @@ import type { EngineReceipt } from '../attempt/engine-work.ts';
 import { fitText, jsonBytes } from '../attempt/fitting-text.ts';
 import { type AttemptOutcome, failed, soundFailure, soundOutcome } from '../attempt/outcome.ts';
 import { quietly } from '../attempt/quietly.ts';
+import { errorText } from '../base/errors.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
@@ -18,6 +19,7 @@ import type { RunFold } from '../run/run-fold.ts';
 import { jsonExceeds } from '../store/json-size.ts';
 import { createGitInspector } from '../workspace/git-inspector.ts';
 import { budgetKey, restoreChildBudgets } from './child-budgets.ts';
+import { NodeBook } from './node-book.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
 import { writeDeadLane } from './record-engine.ts';
@@ -49,12 +51,14 @@ export class AttemptFactory {
   readonly #host: AttemptHost;
   readonly #setting: AttemptSetting;
   readonly #guard: SecretGuard;
+  readonly #nodes: NodeBook;
   readonly #hasChildren: boolean;
 
   constructor(settings: ExecutorSettings, loop: AttemptLoop) {
     this.#settings = settings;
     this.#loop = loop;
     this.#guard = new SecretGuard(settings.storage.knownSecrets);
+    this.#nodes = new NodeBook(settings);
     this.#host = this.#createHost();
     this.#setting = this.#createSetting();
     this.#hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
@@ -62,11 +66,7 @@ export class AttemptFactory {
 
   /** The node's binding. Throws `MISSING_NODE_BINDING`. */
   binding(nodeId: string): NodeBinding {
-    const binding = this.#settings.bindings.get(nodeId);
-    if (binding !== undefined) return binding;
-    throw new GraphExecutionError('MISSING_NODE_BINDING', `Node ${nodeId} has no binding.`, {
-      nodeId,
-    });
+    return this.#nodes.binding(nodeId);
   }
 
   /** Token budgets learn what the record says that their nodes and child runs have used. */
@@ -131,14 +131,24 @@ export class AttemptFactory {
     return reason === outcome.reason ? outcome : { ...outcome, reason };
   }
 
-  /** The same of an outcome that no attempt has measured: the end of a wait. */
-  recordableEnding(record: PositionRecord, outcome: AttemptOutcome): AttemptOutcome {
+  /** The same of an outcome that no attempt has judged and measured: the end of a wait. */
+  recordableEnding(record: PositionRecord, given: AttemptOutcome): AttemptOutcome {
+    const outcome = this.#judged(record.nodeId, given);
     const isFit =
       outcome.kind !== 'completed' ||
       !jsonExceeds(outcome.result, this.#setting.maxResultBytes(record));
     if (isFit) return this.recordable(record, outcome);
     const text = `The result of ${record.nodeId} is larger than an event of this run holds.`;
     return failed('RESULT_TOO_LARGE', text, false);
+  }
+
+  #judged(nodeId: string, outcome: AttemptOutcome): AttemptOutcome {
+    if (outcome.kind !== 'completed') return outcome;
+    try {
+      return { kind: 'completed', result: this.#nodes.resultOf(nodeId, outcome.result) };
+    } catch (error) {
+      return failed('RESULT_INVALID', errorText(error), false);
+    }
   }
 
   #fitting<Failure extends { readonly code: string; readonly message: string }>(

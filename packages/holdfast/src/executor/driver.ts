@@ -7,7 +7,6 @@
  * outcome is written again only if its attempt is still this owner's.
  */
 import type { Attempt } from '../attempt/attempt.ts';
-import type { WaitEndings } from '../attempt/binding.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { MerkleDigest } from '../base/digest.ts';
 import { isHoldfastError } from '../base/errors.ts';
@@ -131,11 +130,6 @@ export class Driver {
     const item = new LookItem(() => select(this.#fold()));
     this.submit(item);
     return item.seen;
-  }
-
-  /** What ends the waits of a node. */
-  endingsOf(nodeId: string): WaitEndings {
-    return this.#attempts.binding(nodeId).endings;
   }
 
   /** A position's child can go on: its owner re-opens it, now or when it is woken. */

@@ -4,10 +4,10 @@
  */
 import { failed } from '../attempt/outcome.ts';
 import type { JsonValue } from '../base/json.ts';
-import type { NodeResultIssue } from '../graph/graph-type.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { requireOpenPause } from './answer-pause.ts';
+import type { ResultRule } from './node-book.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
@@ -26,13 +26,11 @@ export type ReconcileRequest = ReconcileBase &
     | { readonly kind: 'retry' }
   );
 
-export type ResultCheck = (nodeId: string, result: JsonValue) => NodeResultIssue | null;
-
 /** Writes a reconciliation. Throws `PAUSE_MISMATCH`, `PROTOCOL`, `RESULT_INVALID`. */
 export function writeReconciliation(
   batch: TurnBatch,
   request: ReconcileRequest,
-  checkResult: ResultCheck,
+  resultOf: ResultRule,
 ): void {
   const { record, pause } = requireOpenPause(batch.machine.fold, request.pauseId);
   if (pause.request.kind !== 'reconcile-attempt') {
@@ -42,7 +40,7 @@ export function writeReconciliation(
       { pauseId: request.pauseId },
     );
   }
-  if (request.step === undefined) writeWholeAttempt(batch, request, record, checkResult);
+  if (request.step === undefined) writeWholeAttempt(batch, request, record, resultOf);
   else writeStep(batch, request, record, request.step);
 }
 
@@ -50,22 +48,13 @@ function writeWholeAttempt(
   batch: TurnBatch,
   request: ReconcileRequest,
   record: PositionRecord,
-  checkResult: ResultCheck,
+  resultOf: ResultRule,
 ): void {
-  if (request.kind === 'completed') {
-    const issue = checkResult(record.nodeId, request.result);
-    if (issue !== null) {
-      throw new GraphExecutionError(
-        'RESULT_INVALID',
-        `${record.nodeId} cannot have that result: ${issue.code}` +
-          `${issue.path === '' ? '' : ` at ${issue.path}`}: ${issue.message}`,
-        { nodeId: record.nodeId, path: issue.path },
-      );
-    }
-  }
+  const { nodeId } = record;
+  const result = request.kind === 'completed' ? resultOf(nodeId, request.result) : null;
   writeAudit(batch, request, record);
   if (request.kind === 'completed') {
-    writeOutcome(batch, record, { kind: 'completed', result: request.result });
+    writeOutcome(batch, record, { kind: 'completed', result });
   } else if (request.kind === 'failed') {
     const failure = failed('EFFECT_FAILED', request.reason, true);
     writeOutcome(batch, record, { ...failure, code: request.code });

@@ -16,6 +16,7 @@ import { writeAnswer } from './answer-pause.ts';
 import type { Driver } from './driver.ts';
 import { EntryCheck } from './entry-check.ts';
 import type { ChildExecutor, Reconciliation } from './executor.ts';
+import { NodeBook } from './node-book.ts';
 import type { ExecutorSettings } from './options.ts';
 import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
 import { NOTHING_RESUMED, type ResumeTarget, resumed } from './resume-target.ts';
@@ -53,10 +54,12 @@ class RunInbox {
   readonly #driver: Driver;
   readonly #settings: ExecutorSettings;
   readonly #entry: EntryCheck;
+  readonly #nodes: NodeBook;
 
   constructor(driver: Driver, settings: ExecutorSettings) {
     this.#driver = driver;
     this.#entry = new EntryCheck(settings.storage);
+    this.#nodes = new NodeBook(settings);
     this.#settings = settings;
   }
 
@@ -71,8 +74,9 @@ class RunInbox {
       return;
     }
     const rules = {
-      endingsOf: (nodeId: string) => this.#driver.endingsOf(nodeId),
+      endingsOf: (nodeId: string) => this.#nodes.endingsOf(nodeId),
       fits: (result: JsonValue) => this.#entry.fits(result),
+      resultOf: (nodeId: string, value: JsonValue) => this.#resultOf(nodeId, value),
     };
     await this.#record(answer, (batch) => {
       writeAnswer(batch, { pauseId, answer, by }, rules);
@@ -91,10 +95,16 @@ class RunInbox {
     }
     const request = cloneFrozenJson<ReconcileRequest>({ ...given, pauseId });
     this.#entry.admit('reconciliation', request as unknown as JsonValue);
-    const checkResult = this.#settings.graph.validateNodeResult ?? (() => null);
     await this.#record(request as unknown as JsonValue, (batch) => {
-      writeReconciliation(batch, request, checkResult);
+      writeReconciliation(batch, request, (nodeId, value) => this.#resultOf(nodeId, value));
     });
+  }
+
+  /** What comes of a value may be larger than what was sent, or hold what that did not. */
+  #resultOf(nodeId: string, value: JsonValue): JsonValue {
+    const result = this.#nodes.resultOf(nodeId, value);
+    if (result !== value) this.#entry.admit('result', result);
+    return result;
   }
 
   /** False when the run had ended before it could keep the message. */

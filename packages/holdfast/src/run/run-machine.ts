@@ -6,6 +6,7 @@
  * (`DETERMINISM_VIOLATION` otherwise); graph code sees `reduced` events only, in stream order.
  */
 import type { MerkleDigest } from '../base/digest.ts';
+import { errorText, isHoldfastError } from '../base/errors.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { DispatchCommand, GraphCommand } from '../graph/commands.ts';
 import type { AnyCompiledGraph, GraphCursor } from '../graph/graph-type.ts';
@@ -98,13 +99,20 @@ export class RunMachine {
     const type = reducedNames[event.type];
     if (type === null) return;
     const { version } = eventCatalog[event.type];
-    this.#cursor.apply({ type, version, payload: event.payload as unknown as JsonValue });
+    this.#graphCode(`folded ${type}`, () =>
+      this.#cursor.apply({ type, version, payload: event.payload as unknown as JsonValue }),
+    );
   }
 
-  /** The graph's next commands: `compensate` in `decide`'s place once a cancel is requested. */
+  /**
+   * The graph's next commands: `compensate` in `decide`'s place once a cancel is requested.
+   * Throws `GRAPH_CODE_FAILED`, `INVALID_GRAPH_COMMAND`.
+   */
   decide(): readonly GraphCommand[] {
     const commands =
-      this.fold.cancelRequested === null ? this.#cursor.decide() : this.#compensate();
+      this.fold.cancelRequested === null
+        ? this.#graphCode('decided', () => this.#cursor.decide())
+        : this.#graphCode('compensated', () => this.#compensate());
     this.#decision = new DecisionCheck(this.fold.sequence, commands);
     return commands;
   }
@@ -131,6 +139,24 @@ export class RunMachine {
       outcomeAt: this.#outcomeAt,
       decidedAt: this.#decidedAt,
     };
+  }
+
+  /** Errors with a code of their own say enough. */
+  #graphCode<T>(doing: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (isHoldfastError(error)) throw error;
+      const { runId, sequence } = this.fold;
+      const { id } = this.#graph.definition.value;
+      throw new GraphExecutionError(
+        'GRAPH_CODE_FAILED',
+        `Graph ${id} threw while it ${doing} at event ${sequence} of run ${runId}: ` +
+          errorText(error),
+        { runId, sequence },
+        error,
+      );
+    }
   }
 
   #compensate(): readonly GraphCommand[] {
