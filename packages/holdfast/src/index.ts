@@ -29,7 +29,7 @@ export { type ErrorCode, type ErrorCodeEntry, errorCodes } from './base/error-co
 export type { OwnerIdentity } from './base/owner-identity.ts';
 // Storing and running
 export type { Clock, Timer } from './base/ports.ts';
-export type { ReportedUsage, UsageReceipt } from './base/usage.ts';
+export type { ReportedUsage, TokenTotals, UsageReceipt } from './base/usage.ts';
 export type {
   AgentAttempt,
   AgentPart,
@@ -64,7 +64,6 @@ export {
   type TokenReservation,
   type TokenReserveOptions,
 } from './engine/token-budget.ts';
-export type { TokenTotals } from './engine/token-ledger.ts';
 export type { GraphExecutor, PreflightResume, Reconciliation } from './executor/executor.ts';
 export { createGraphExecutor, type GraphExecutorOptions } from './executor/graph-executor.ts';
 export type { EngineLine, LogLine } from './executor/options.ts';

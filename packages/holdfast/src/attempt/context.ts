@@ -9,9 +9,9 @@ import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import { HoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';
 import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { TokenTotals } from '../base/usage.ts';
 import type { EngineEvent } from '../engine/engine.ts';
 import type { Memory } from '../memory/memory.ts';
-import type { UsageTotals } from '../run/engine-usage.ts';
 import type { PositionRecord, StepRecord } from '../run/position-record.ts';
 import type { ChildRun, PauseAttempt } from './binding.ts';
 import type { EngineReceipt, LiveSeats } from './engine-work.ts';
@@ -62,7 +62,7 @@ export interface EngineHost {
   /** Names the use of a node in token budgets. */
   budgetKey(nodeId: string): string;
   /** What the calls of a node have used, as far as it is recorded. */
-  usage(nodeId: string): UsageTotals;
+  usage(nodeId: string): TokenTotals;
 }
 
 const MAX_STEP_NAME_LENGTH = 500;

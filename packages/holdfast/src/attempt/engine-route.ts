@@ -7,20 +7,20 @@
  * engine says after its call has ended counts for nothing.
  */
 import { type EngineFailureKind, LANE_DEAD_FAILURES } from '../base/engine-failure.ts';
-import { engineIdentity } from '../base/engine-identity.ts';
+import { type EngineSelectionRecord, engineIdentity } from '../base/engine-identity.ts';
 import type { ErrorCode } from '../base/error-codes.ts';
 import { errorText, HoldfastError } from '../base/errors.ts';
 import { utf8Length } from '../base/text.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
-import {
-  finalPart,
-  partsBytes,
-  readAgentResult,
-  readReportedIdentity,
-  readUsage,
-} from '../engine/agent-result.ts';
+import { finalPart, partsBytes, readAgentResult, readUsage } from '../engine/agent-result.ts';
 import type { AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts';
-import { classifyEngineFailure, isEngineError } from '../engine/engine-error.ts';
+import { classifyEngineFailure } from '../engine/engine-error.ts';
+import {
+  type Reported,
+  reportedByAnswer,
+  reportedByError,
+  reportedDelay,
+} from '../engine/reported.ts';
 import type { TokenReservation } from '../engine/token-budget.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { NodeBinding } from './binding.ts';
@@ -140,15 +140,25 @@ export class EngineRoute {
     try {
       const { engine, selection } = seat;
       const returned = await engine.run(request, listen, this.#options.context.signal);
-      if (this.#isClosed) return TOO_LATE;
-      return this.#answered(readAgentResult(returned, selection));
+      return this.#isClosed ? TOO_LATE : this.#read(returned, selection);
     } catch (error) {
-      return this.#isClosed ? TOO_LATE : this.#failed(error);
+      return this.#isClosed ? TOO_LATE : this.#failed(error, reportedByError(error));
     } finally {
       call.isOpen = false;
       this.#isCalling = false;
       quietly(() => listener.ended());
     }
+  }
+
+  /** A malformed answer may still say who gave it and what that took. */
+  #read(returned: unknown, selection: EngineSelectionRecord): CallEnd {
+    let result: AgentResult;
+    try {
+      result = readAgentResult(returned, selection);
+    } catch (error) {
+      return this.#failed(error, reportedByAnswer(returned));
+    }
+    return this.#answered(result);
   }
 
   #answered(result: AgentResult): CallEnd {
@@ -163,9 +173,8 @@ export class EngineRoute {
     return { kind: 'failed', failure: 'unknown', error: overspent };
   }
 
-  #failed(error: unknown): CallEnd {
+  #failed(error: unknown, { usage, ...reported }: Reported): CallEnd {
     const failure = this.#kindOf(error);
-    const { usage, ...reported } = reportedBy(error);
     const known = this.#receipt ?? { requested: null, effective: null, usage: UNKNOWN_USAGE };
     const effective = this.#options.host.harmless(reported.effective) ?? known.effective;
     this.#receipt = { ...known, effective, usage: usage ?? known.usage, failure };
@@ -267,7 +276,8 @@ export class EngineRoute {
   #failure({ engine }: EngineSeat, end: Extract<CallEnd, { kind: 'failed' }>): HoldfastError {
     const { failure, error } = end;
     const code = codeOf(error) ?? FAILURE_CODES[failure] ?? 'EFFECT_FAILED';
-    const text = `Engine ${engine.name} failed (${failure}): ${errorText(error)}`;
+    const said = errorText(error) + retryText(error);
+    const text = `Engine ${engine.name} failed (${failure}): ${said}`;
     return new HoldfastError(code, text, { failure }, error);
   }
 
@@ -290,20 +300,10 @@ function codeOf(error: unknown): ErrorCode | null {
   return error.code === 'RESULT_INVALID' || error.code === 'TOKEN_BUDGET' ? error.code : null;
 }
 
-/** What a failure says of who failed and what it used; a foreign error may say anything. */
-function reportedBy(error: unknown): Pick<EngineReceipt, 'effective'> & {
-  readonly usage: UsageReceipt | null;
-} {
-  try {
-    if (!isEngineError(error)) return { effective: null, usage: null };
-    const { effective, usage } = error;
-    return {
-      effective: readReportedIdentity(effective),
-      usage: usage === null || usage === undefined ? null : readUsage(usage),
-    };
-  } catch {
-    return { effective: null, usage: null };
-  }
+/** For whoever reads the record and tries again: nothing here waits for it. */
+function retryText(error: unknown): string {
+  const delay = reportedDelay(error);
+  return delay === null ? '' : ` (it can be asked again after ${delay} ms)`;
 }
 
 function unavailable(record: PositionRecord, tried: readonly string[]): HoldfastError {

@@ -44,6 +44,7 @@ type SaidByEngine = Error & {
   readonly kind?: unknown;
   readonly effective?: unknown;
   readonly usage?: unknown;
+  readonly retryAfterMs?: unknown;
 };
 
 /** True for an error of an engine, of another copy of this library too. */

@@ -7,9 +7,9 @@
  */
 import { HoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';
-import type { UsageReceipt } from '../base/usage.ts';
+import type { TokenTotals, UsageReceipt } from '../base/usage.ts';
 import { readUsage } from './agent-result.ts';
-import { TokenLedger, type TokenTotals } from './token-ledger.ts';
+import { TokenLedger } from './token-ledger.ts';
 
 /**
  * `hard`: only calls whose engine enforces a limit, none after a call of unknown usage.

@@ -4,22 +4,17 @@
  * Invariants: a key's totals never shrink; the totals of all keys are the sum of each; a sum that
  * no safe integer holds stays at the greatest one.
  */
-import type { UsageReceipt } from '../base/usage.ts';
-
-/** What the calls of one key have used; the tokens of a call of unknown usage are not in it. */
-export interface TokenTotals {
-  readonly calls: number;
-  /** Those of `calls` that reported no usage. */
-  readonly unknownCalls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
-const NOTHING: TokenTotals = { calls: 0, unknownCalls: 0, inputTokens: 0, outputTokens: 0 };
+import {
+  NO_TOKENS,
+  plusTokens,
+  type TokenTotals,
+  type UsageReceipt,
+  withCall,
+} from '../base/usage.ts';
 
 export class TokenLedger {
   readonly #keys = new Map<string, TokenTotals>();
-  #totals: TokenTotals = NOTHING;
+  #totals: TokenTotals = NO_TOKENS;
 
   /** Of all keys. */
   get totals(): TokenTotals {
@@ -28,24 +23,18 @@ export class TokenLedger {
 
   /** Input and output tokens of all keys. */
   get tokens(): number {
-    return plus(this.#totals.inputTokens, this.#totals.outputTokens);
+    return plusTokens(this.#totals.inputTokens, this.#totals.outputTokens);
   }
 
   /** Counts one more call. */
   add(key: string, usage: UsageReceipt): void {
-    const had = this.#keys.get(key) ?? NOTHING;
-    const isKnown = usage.kind === 'reported';
-    this.#put(key, had, {
-      calls: plus(had.calls, 1),
-      unknownCalls: plus(had.unknownCalls, isKnown ? 0 : 1),
-      inputTokens: plus(had.inputTokens, isKnown ? usage.inputTokens : 0),
-      outputTokens: plus(had.outputTokens, isKnown ? usage.outputTokens : 0),
-    });
+    const had = this.#keys.get(key) ?? NO_TOKENS;
+    this.#put(key, had, withCall(had, usage));
   }
 
   /** The key's totals become at least `facts`. */
   raise(key: string, facts: TokenTotals): void {
-    const had = this.#keys.get(key) ?? NOTHING;
+    const had = this.#keys.get(key) ?? NO_TOKENS;
     this.#put(key, had, {
       calls: Math.max(had.calls, facts.calls),
       unknownCalls: Math.max(had.unknownCalls, facts.unknownCalls),
@@ -58,14 +47,10 @@ export class TokenLedger {
     this.#keys.set(key, after);
     const { calls, unknownCalls, inputTokens, outputTokens } = this.#totals;
     this.#totals = {
-      calls: plus(calls, after.calls - before.calls),
-      unknownCalls: plus(unknownCalls, after.unknownCalls - before.unknownCalls),
-      inputTokens: plus(inputTokens, after.inputTokens - before.inputTokens),
-      outputTokens: plus(outputTokens, after.outputTokens - before.outputTokens),
+      calls: plusTokens(calls, after.calls - before.calls),
+      unknownCalls: plusTokens(unknownCalls, after.unknownCalls - before.unknownCalls),
+      inputTokens: plusTokens(inputTokens, after.inputTokens - before.inputTokens),
+      outputTokens: plusTokens(outputTokens, after.outputTokens - before.outputTokens),
     };
   }
-}
-
-function plus(a: number, b: number): number {
-  return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }

@@ -61,10 +61,20 @@ export function oneOf(...words: readonly string[]): PayloadCheck {
       : `expected one of ${words.join(', ')}`;
 }
 
+/** The key by which a pause of each of these kinds is ended. */
+const ENDED_BY: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['signal', 'name'],
+  ['child', 'runId'],
+  ['reconcile-attempt', 'attemptId'],
+]);
+
 /** What a pause waits for: an object with a `kind`, perhaps a `dueAt`, and the host's own keys. */
 export const pauseRequest: PayloadCheck = (value) => {
   if (!isJsonObject(value)) return 'expected an object';
   const fault = text(value['kind'] ?? null);
   if (fault !== null) return `kind: ${fault}`;
+  const key = ENDED_BY.get(value['kind']);
+  const keyFault = key === undefined ? null : text(value[key] ?? null);
+  if (keyFault !== null) return `${key}: ${keyFault}`;
   return value['dueAt'] === undefined ? null : isoTime(value['dueAt']);
 };

@@ -33,7 +33,7 @@ export class EngineFacts {
 
   /** The rule that a receipt breaks; null once it is taken in. */
   receipt(receipt: Receipt, record: PositionRecord): string | null {
-    const { nodeId, position, sequence, requested, effective, usage } = receipt;
+    const { nodeId, position, sequence, requested } = receipt;
     const lane = this.lanes.laneOf(nodeId);
     if (lane === null) return `${nodeId} runs on no lane of the plan`;
     if (record.status !== 'running') return `${position} is not running`;
@@ -41,12 +41,12 @@ export class EngineFacts {
     if (sequence !== expected)
       return `call ${sequence} of ${position} stands where ${expected} must`;
     if (requested === null) {
-      const knows = effective !== null || usage.kind !== 'unknown';
-      if (knows) return 'a call of which nothing was asked has no identity and no usage';
+      const fault = askedForNothing(receipt);
+      if (fault !== null) return fault;
     } else if (targetsNamed(lane, requested).length === 0) {
       return `lane ${lane.id} has no target of ${shown(requested)}`;
     }
-    this.usage.add(nodeId, usage);
+    this.usage.add(nodeId, receipt.usage);
     return null;
   }
 
@@ -74,6 +74,16 @@ export class EngineFacts {
   save(): SavedEngineFacts {
     return { dead: this.dead.save(), usage: this.usage.save() };
   }
+}
+
+/** A call of which it is not known what it asked for proves nothing. */
+function askedForNothing({ effective, usage, failure = 'unknown' }: Receipt): string | null {
+  if (effective !== null || usage.kind !== 'unknown') {
+    return 'a call of which nothing was asked has no identity and no usage';
+  }
+  return LANE_DEAD_FAILURES.has(failure)
+    ? `a call of which nothing was asked has not failed for ${failure}`
+    : null;
 }
 
 function provedBy(call: EngineCall | null, fact: Unavailable, sequence: number): boolean {

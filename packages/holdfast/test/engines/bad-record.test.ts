@@ -2,6 +2,7 @@
 import {
   canonicalJson,
   createGraphExecutor,
+  createTokenBudget,
   dataNode,
   type ExecutionLaneDescription,
   type ExecutionTarget,
@@ -236,9 +237,43 @@ describe('a receipt', () => {
       [called({ ...receipt, requested: null })],
       /nothing was asked/,
     ],
+    [
+      'of a call that nobody asked, but that found a credential dead',
+      [called({ ...dead, requested: null, usage: { kind: 'unknown' } })],
+      /nothing was asked has not failed for auth/,
+    ],
   ])('%s is refused', async (_what, events, why) => {
     await expectRefused(events, why);
   });
+});
+
+describe('a pause', () => {
+  const paused = (request: JsonObject): Forged => [
+    'node-paused',
+    { nodeId: 'a', position: 'a/1', reason: 'so', request, at },
+  ];
+
+  it.each<[string, JsonObject, RegExp]>([
+    ['for a child of no name', { kind: 'child', runId: 5 }, /request: runId: /],
+    ['for a signal of no name', { kind: 'signal' }, /request: name: /],
+    ['about no attempt', { kind: 'reconcile-attempt', attemptId: null }, /request: attemptId: /],
+  ])('%s is refused', async (_what, request, why) => {
+    await expectRefused([paused(request)], why);
+  });
+});
+
+test('usage that no safe integer holds in sum is held at the greatest one', async () => {
+  const much = { kind: 'reported', inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 3 };
+  const tokenBudget = createTokenBudget(1_000_000);
+  const { world, nodes } = await forged([
+    called({ ...receipt, usage: much }),
+    called({ ...receipt, usage: much, sequence: 2 }),
+  ]);
+  const a = engineNode({ prompt: () => 'hi', retrySafe: true, tokenBudget });
+  await (await world.open({ nodes: { ...nodes, a } })).resume('a/1');
+  const failed = (await world.events()).find(({ type }) => type === 'graph:node-failed');
+  expect(failed?.payload).toMatchObject({ code: 'TOKEN_BUDGET' });
+  expect(tokenBudget.snapshot()).toMatchObject({ usedTokens: Number.MAX_SAFE_INTEGER });
 });
 
 describe('a fact of a dead lane', () => {

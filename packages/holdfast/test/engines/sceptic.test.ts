@@ -167,6 +167,29 @@ describe('usage that was told', () => {
     await (await world.open({ engines: [{ target: first, engine }] })).run();
     expect((await world.payloads('engine-attempt-recorded'))[0]).toMatchObject({ usage });
   });
+
+  test('counts when it stands in an answer whose parts are malformed', async () => {
+    const first = target('big');
+    const effective = { adapter: 'mock', provider: 'acme', modelFamily: null, model: 'bigger' };
+    const engine = { name: 'odd', run: async () => ({ parts: [], usage, effective }) as never };
+    const world = await laneWorld({ targets: [first], responders: [] });
+    await (await world.open({ engines: [{ target: first, engine }] })).run();
+    expect((await world.payloads('engine-attempt-recorded'))[0]).toMatchObject({
+      usage,
+      effective,
+    });
+  });
+});
+
+test('the record says after what time a limited engine can be asked again', async () => {
+  const limited = () => {
+    throw new EngineError({ kind: 'rate-limit', message: 'slow down', retryAfterMs: 30_000 });
+  };
+  const world = await laneWorld({ targets: [target('big')], responders: [limited] });
+  await (await world.open()).run();
+  expect((await world.payloads('node-failed'))[0]).toMatchObject({
+    message: expect.stringContaining('asked again after 30000 ms'),
+  });
 });
 
 test('a failure that kills its lane does so though it has used too many tokens', async () => {

@@ -1,6 +1,7 @@
 /** What the checks of a run have come to, beside what is known of each seat. */
+
+import type { TokenTotals } from '../../base/usage.ts';
 import type { EventPayloads, EventType } from '../../history/catalog.ts';
-import type { UsageTotals } from '../engine-usage.ts';
 import type { FollowUp, PreflightPause } from './preflight-step.ts';
 
 /** An event of the run, in its place. */
@@ -29,7 +30,7 @@ export interface RunPreflight {
   /** A check that nobody has finished: it runs now, or its process died. */
   readonly unfinishedProbeEventId: string | null;
   /** What the calls of the checks have used: no part of what the nodes have used. */
-  readonly usage: UsageTotals;
+  readonly usage: TokenTotals;
 }
 
 /** A probe that is not finished. */
