@@ -114,7 +114,7 @@ const store = {
   },
   ARTIFACT_INTEGRITY: {
     meaning: 'The stored bytes of an artifact are not those its reference names.',
-    next: 'Restore the store from a copy.',
+    next: 'Write the same bytes again, or restore the store from a copy.',
   },
   STORE_BUSY: {
     meaning: 'Other processes held the lock of the store for ten seconds.',

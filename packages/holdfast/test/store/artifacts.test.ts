@@ -60,13 +60,17 @@ describe('an artifact of a local store', () => {
     ['other bytes of the same length', "update artifact set bytes = cast('two' as blob)"],
     ['cut bytes', "update artifact set bytes = cast('on' as blob)"],
     ['no bytes', "update artifact set bytes = cast('' as blob)"],
-  ])('with %s is refused when it is read', async (_, sql) => {
+  ])('with %s is refused when it is read, until it is written again', async (_, sql) => {
     const storage = open('edited');
     const reference = await storage.artifactStore.write(scope, artifact('one'));
     await storage.close();
     edit('edited', sql);
     expect(await codeOf(() => storage.artifactStore.read(scope, reference))).toBe(
       'ARTIFACT_INTEGRITY',
+    );
+    await storage.artifactStore.write(scope, artifact('one'));
+    expect(await storage.artifactStore.read(scope, reference)).toEqual(
+      new Uint8Array(Buffer.from('one')),
     );
   });
 

@@ -31,6 +31,9 @@ const sql = {
     and ((media = ? and purpose = ?) or (media = '' and purpose = ''))`,
   used: 'select bytes from artifact_use where namespace = ? and run = ?',
   insert: 'insert into artifact(namespace, run, digest, bytes) values(?, ?, ?, ?)',
+  // Damaged content is no more than a hole that the right bytes fill.
+  mend: `update artifact set bytes = ?
+    where namespace = ? and run = ? and digest = ? and bytes is not ?`,
   use: `insert into artifact_use(namespace, run, bytes) values(?, ?, ?)
     on conflict(namespace, run) do update set bytes = bytes + excluded.bytes`,
   receipt: `insert or ignore into artifact_receipt(artifact, length, media, purpose)
@@ -69,7 +72,9 @@ export class SqliteArtifactStore implements ArtifactStore {
     const { bytes, reference } = admitted;
     const { digest, byteLength, mediaType, purpose } = reference;
     const apply = (database: Database): void => {
-      if (!holds(database, scope, digest)) {
+      if (holds(database, scope, digest)) {
+        database.statement(sql.mend).run(bytes, namespace, runId, digest, bytes);
+      } else {
         this.#checkQuota(database, scope, [admitted]);
         database.statement(sql.insert).run(namespace, runId, digest, bytes);
         database.statement(sql.use).run(namespace, runId, byteLength);
