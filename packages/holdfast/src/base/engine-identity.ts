@@ -1,4 +1,5 @@
 /** Which engine, provider and model: the names that plans, events and engines share. */
+import { requireObject } from './option.ts';
 
 /** How an event names an engine. A part that nobody knows is null. */
 export interface GraphEngineIdentity {
@@ -25,6 +26,7 @@ export interface EngineSelectionRecord extends GraphEngineIdentity {
 export function engineSelection(
   known: Partial<EngineSelectionRecord> & Pick<EngineSelectionRecord, 'adapter'>,
 ): EngineSelectionRecord {
+  requireObject('selection', known);
   return Object.freeze({
     adapter: known.adapter,
     adapterVersion: known.adapterVersion ?? null,

@@ -8,6 +8,7 @@
 import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import { type EngineSelectionRecord, engineSelection } from '../base/engine-identity.ts';
 import type { JsonValue } from '../base/json.ts';
+import { requireFunction, requireObject } from '../base/option.ts';
 import type { UsageReceipt } from '../base/usage.ts';
 import type {
   AgentPart,
@@ -99,6 +100,8 @@ export class MockEngine implements Engine {
   readonly #admissions: AdmissionRequest[] = [];
 
   constructor(responder: MockResponder = echo, options: MockEngineOptions = {}) {
+    requireFunction('responder', responder);
+    requireObject('options', options);
     const { admit = 'selection', selection } = options;
     this.#responder = responder;
     this.#selection = engineSelection({ adapter: 'mock', ...selection });

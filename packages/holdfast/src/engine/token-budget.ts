@@ -5,8 +5,10 @@
  * key's totals only grow, so what the record says of a key and what was counted here are never
  * added up; room that is reserved is nobody else's. There is no clock and no chance here.
  */
+
 import { HoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';
+import { requireObject } from '../base/option.ts';
 import type { TokenTotals, UsageReceipt } from '../base/usage.ts';
 import { readUsage } from './agent-result.ts';
 import { TokenLedger } from './token-ledger.ts';
@@ -88,6 +90,7 @@ export interface TokenBudget {
  * @example const budget = createTokenBudget(100_000); const perNode = budget.child(20_000)
  */
 export function createTokenBudget(limit: number, options: TokenBudgetOptions = {}): TokenBudget {
+  requireObject('options', options);
   return new Budget(limit, options.mode ?? 'observed', null);
 }
 
@@ -109,6 +112,7 @@ class Budget implements TokenBudget {
   }
 
   child(limit: number, options: TokenBudgetOptions = {}): TokenBudget {
+    requireObject('options', options);
     return new Budget(limit, options.mode ?? this.#mode, this);
   }
 

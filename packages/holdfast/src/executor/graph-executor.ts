@@ -1,6 +1,8 @@
 /** `createGraphExecutor`: checks what it is given against the stored run, then wires the loop. */
+
 import type { NodeBinding } from '../attempt/binding.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
+import { requireObject } from '../base/option.ts';
 import type { Clock, Ids } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -17,7 +19,7 @@ import { Driver } from './driver.ts';
 import { EngineSeats } from './engine-bindings.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import { fittingNodes, inherited, requireChildParts, requiredMemory } from './graph-parts.ts';
-import { checkedOptions } from './option-check.ts';
+import { checkedOptions, requireGraph, requireStorage } from './option-check.ts';
 import type { EngineLine, ExecutorSettings, LogLine } from './options.ts';
 import {
   mismatch,
@@ -89,8 +91,11 @@ export async function assembleExecutor(
   options: GraphExecutorOptions,
   tuning: ExecutorTuning,
 ): Promise<ChildExecutor> {
+  requireObject('options', options);
   const checked = checkedOptions(options);
   const { runId, graph, storage } = options;
+  requireGraph(graph);
+  requireStorage(storage);
   const { definition } = await readRunStart(storage, runId);
   refuseOtherGraph(runId, graph, definition);
   const { clock = createSystemClock(), ids = createSystemIds(), lease, bindings } = options;

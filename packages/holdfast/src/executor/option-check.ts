@@ -1,5 +1,5 @@
-/** Checks the numbers an executor is given; an undefined option keeps its default. */
-import { HoldfastError } from '../base/errors.ts';
+/** Checks what an executor and its neighbours are given; an undefined option keeps its default. */
+import { refuseOption } from '../base/option.ts';
 
 interface NumberOptions {
   readonly maxConcurrentAttempts?: number | undefined;
@@ -26,12 +26,29 @@ export function checkedOptions(options: NumberOptions): {
   return { maxConcurrentAttempts, maxDispatches, maxIdleMs };
 }
 
+/** Throws `INVALID_OPTION` unless `graph` can be a compiled graph. */
+export function requireGraph(graph: unknown): void {
+  if (typeof field(graph, 'describe') === 'function' && isObject(field(graph, 'definition')))
+    return;
+  refuseOption('graph', 'what compileGraph returns', graph);
+}
+
+/** Throws `INVALID_OPTION` unless `storage` can be a run storage. */
+export function requireStorage(storage: unknown): void {
+  if (isObject(field(storage, 'record')) && isObject(field(storage, 'eventStore'))) return;
+  refuseOption('storage', 'a run storage, such as createLocalRunStorage returns', storage);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function field(value: unknown, name: string): unknown {
+  return isObject(value) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
 function requireAtLeast(name: string, value: unknown, least: number): void {
   const isWhole = Number.isSafeInteger(value) || value === Number.POSITIVE_INFINITY;
   if (isWhole && Number(value) >= least) return;
-  throw new HoldfastError(
-    'INVALID_OPTION',
-    `${name} must be a whole number of at least ${least}, not ${String(value)}.`,
-    { option: name },
-  );
+  refuseOption(name, `a whole number of at least ${least}`, value);
 }

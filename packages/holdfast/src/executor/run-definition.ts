@@ -2,10 +2,12 @@
  * A run's first event: which graph it runs, by which plan, with which inputs, in which storage.
  * It comes before everything else and never changes.
  */
+
 import { canonicalText, type Sha256Digest } from '../base/digest.ts';
 import { isHoldfastError } from '../base/errors.ts';
 import { isStreamName } from '../base/identifier.ts';
 import { cloneFrozenJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { requireObject } from '../base/option.ts';
 import type { Clock } from '../base/ports.ts';
 import { type IsoTime, isoTime } from '../base/time.ts';
 import type { AnyGraphDefinition, CompiledGraphDefinition } from '../graph/definition.ts';
@@ -19,6 +21,7 @@ import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage, RunStorageRecord } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
+import { requireStorage } from './option-check.ts';
 import { requireFittingInput } from './result-limit.ts';
 import { isRelativeRunId } from './run-names.ts';
 import { loadValue, type StoredValue, storeValue } from './stored-value.ts';
@@ -78,6 +81,8 @@ export async function persistRunDefinition(
   storage: RunStorage,
   options: PersistRunOptions,
 ): Promise<EventEnvelope> {
+  requireStorage(storage);
+  requireObject('options', options);
   refuseRelativeId(options.runId);
   const { graphDefinition: definition, resolvedPlan: plan, resolvedInputs: input } = options;
   requireFittingInput(storage.record.policy, { plan, definition, input });

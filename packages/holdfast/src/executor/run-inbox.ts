@@ -5,6 +5,7 @@
 
 import { textFault } from '../base/identifier.ts';
 import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
+import { requireObject } from '../base/option.ts';
 import { isoTime } from '../base/time.ts';
 import type { EventPayloads } from '../history/catalog.ts';
 import type { NewEvent } from '../history/envelope.ts';
@@ -26,6 +27,10 @@ import { AwaitedItem } from './turn-item.ts';
 
 type OutsideType = 'graph:signal-received' | 'graph:cancel-requested';
 
+interface SignalOptions {
+  readonly signalId: string;
+}
+
 /** The executor that `driver` drives. */
 export function createRunInbox(driver: Driver, settings: ExecutorSettings): ChildExecutor {
   const inbox = new RunInbox(driver, settings);
@@ -35,13 +40,13 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
     resume: async (target: ResumeTarget, signal?: AbortSignal) =>
       driver.drive(signal, resumed(target)),
     answer: (pauseId: string, answer: JsonValue, options: { readonly by: string }) =>
-      inbox.answer(pauseId, answer, options.by),
+      inbox.answer(pauseId, answer, options),
     reconcile: (pauseId: string, reconciliation: Reconciliation) =>
       inbox.reconcile(pauseId, reconciliation),
-    signal: (name: string, payload: JsonValue, options: { readonly signalId: string }) =>
-      inbox.signal(name, payload, options.signalId),
-    keepSignal: (name: string, payload: JsonValue, options: { readonly signalId: string }) =>
-      inbox.keepSignal(name, payload, options.signalId),
+    signal: (name: string, payload: JsonValue, options: SignalOptions) =>
+      inbox.signal(name, payload, options),
+    keepSignal: (name: string, payload: JsonValue, options: SignalOptions) =>
+      inbox.keepSignal(name, payload, options),
     cancel: (options: { readonly by: string; readonly reason: string }) => inbox.cancel(options),
     shutdown: () => driver.shutdown(),
     pauses: () => driver.look(openPauses),
@@ -63,7 +68,10 @@ class RunInbox {
     this.#settings = settings;
   }
 
-  async answer(pauseId: string, given: JsonValue, by: string): Promise<void> {
+  async answer(pauseId: string, given: JsonValue, options: { readonly by: string }): Promise<void> {
+    requireText('pauseId', pauseId);
+    requireObject('options', options);
+    const { by } = options;
     requireText('by', by);
     const answer = cloneFrozenJson(given);
     this.#entry.admit('answer', [answer, by]);
@@ -84,6 +92,8 @@ class RunInbox {
   }
 
   async reconcile(pauseId: string, given: Reconciliation): Promise<void> {
+    requireText('pauseId', pauseId);
+    requireObject('reconciliation', given);
     requireText('by', given.by);
     requireText('reason', given.reason);
     checkReconciliation(given);
@@ -108,13 +118,16 @@ class RunInbox {
   }
 
   /** False when the run had ended before it could keep the message. */
-  async keepSignal(name: string, payload: JsonValue, signalId: string): Promise<boolean> {
-    await this.signal(name, payload, signalId);
+  async keepSignal(name: string, payload: JsonValue, options: SignalOptions): Promise<boolean> {
+    await this.signal(name, payload, options);
+    const { signalId } = options;
     return this.#driver.look((fold) => fold.end === null || !isUnused(fold, signalId));
   }
 
-  async signal(name: string, given: JsonValue, signalId: string): Promise<void> {
+  async signal(name: string, given: JsonValue, options: SignalOptions): Promise<void> {
     requireText('name', name);
+    requireObject('options', options);
+    const { signalId } = options;
     requireText('signalId', signalId);
     const payload = cloneFrozenJson(given);
     this.#entry.admit('signal', [name, signalId, payload]);
@@ -130,6 +143,7 @@ class RunInbox {
   }
 
   async cancel(options: { readonly by: string; readonly reason: string }): Promise<void> {
+    requireObject('options', options);
     const { by, reason } = options;
     requireText('by', by);
     requireText('reason', reason);

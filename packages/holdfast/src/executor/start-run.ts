@@ -1,10 +1,13 @@
 /** Storing a run of a local graph: the plan is the graph's own, and everything is admitted. */
+
 import { canonicalText } from '../base/digest.ts';
 import type { JsonValue } from '../base/json.ts';
+import { requireObject } from '../base/option.ts';
 import type { Clock } from '../base/ports.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { requireGraph, requireStorage } from './option-check.ts';
 import { requireFittingInput } from './result-limit.ts';
 import { refuseRelativeId, storeRunDefinition } from './run-definition.ts';
 
@@ -22,6 +25,8 @@ export interface StartRunOptions {
  * @example await startRun(storage, { runId: 'r1', graph, input: { name: 'Ada' } })
  */
 export async function startRun(storage: RunStorage, options: StartRunOptions): Promise<void> {
+  requireStorage(storage);
+  requireObject('options', options);
   refuseRelativeId(options.runId);
   const { graph, input } = options;
   const run = { plan: localPlan(graph), definition: graph.definition, input };
@@ -51,6 +56,7 @@ export async function startRelative(
  * @example const { plan, digest } = localPlan(graph);
  */
 export function localPlan(graph: AnyCompiledGraph): ResolvedPlanSnapshot {
+  requireGraph(graph);
   const description = graph.describe();
   const identity = {
     source: `local:${description.graph.kind}`,

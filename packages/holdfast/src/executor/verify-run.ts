@@ -2,8 +2,10 @@
  * `verifyRun`: folds a stored run from scratch with the graph's code and proves that the same log
  * gives the same decisions.
  */
+
 import { canonicalText, MerkleDigest } from '../base/digest.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { requireObject } from '../base/option.ts';
 import type { GraphCommand } from '../graph/commands.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { EventEnvelope, StreamRef } from '../history/envelope.ts';
@@ -18,6 +20,7 @@ import {
 } from '../run/run-machine.ts';
 import { hashText } from '../store/host-hash.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { requireGraph, requireStorage } from './option-check.ts';
 import { loadRunDefinition, mismatch, streamOf } from './run-definition.ts';
 import { resultOf } from './run-end.ts';
 
@@ -54,7 +57,10 @@ export async function verifyRun(
   storage: RunStorage,
   options: VerifyRunOptions,
 ): Promise<VerifiedRun> {
+  requireStorage(storage);
+  requireObject('options', options);
   const { runId, graph } = options;
+  requireGraph(graph);
   const stored = await loadRunDefinition(storage, runId);
   if (stored.graphDefinition.digest !== graph.definition.digest) {
     const { digest } = graph.definition;

@@ -2,7 +2,7 @@
 import { type NodeBinding, nodeBinding } from '../attempt/binding.ts';
 import type { NodeFunction } from '../attempt/node-context.ts';
 import type { JsonValue } from '../base/json.ts';
-import { refuseOption, requireObject } from './node-option.ts';
+import { refuseOption, requireObject } from '../base/option.ts';
 import { checkedRules, type NodeRules } from './node-rules.ts';
 import { contractOf, type ResultContract } from './result-contract.ts';
 

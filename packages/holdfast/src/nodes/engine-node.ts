@@ -4,15 +4,15 @@ import type { CallTokens, EngineWork } from '../attempt/engine-work.ts';
 import type { NodeContext } from '../attempt/node-context.ts';
 import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
-import type { AgentPart } from '../engine/engine.ts';
-import type { TokenBudget } from '../engine/token-budget.ts';
 import {
   refuseOption,
   requireFunction,
   requireObject,
   requireSize,
   requireTexts,
-} from './node-option.ts';
+} from '../base/option.ts';
+import type { AgentPart } from '../engine/engine.ts';
+import type { TokenBudget } from '../engine/token-budget.ts';
 import { checkedRules, type NodeRules } from './node-rules.ts';
 import { contractOf, type ResultContract } from './result-contract.ts';
 

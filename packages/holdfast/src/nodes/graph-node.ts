@@ -4,11 +4,11 @@ import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { NodeContext } from '../attempt/node-context.ts';
 import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
+import { refuseOption, requireFunction, requireObject } from '../base/option.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
 import { boundNodes } from './bound-nodes.ts';
 import type { GraphNodeBinding } from './long-form.ts';
-import { refuseOption, requireFunction, requireObject } from './node-option.ts';
 
 /** Which graph stands for the node, and with what it runs. */
 export interface GraphNodeOptions<Input = JsonValue> {

@@ -6,19 +6,19 @@ import type { ActionDecision, NodeBinding } from '../attempt/binding.ts';
 import type { CallTokens } from '../attempt/engine-work.ts';
 import { HoldfastError, isHoldfastError } from '../base/errors.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import type { AgentPart } from '../engine/engine.ts';
-import type { TokenBudget } from '../engine/token-budget.ts';
-import type { Memory } from '../memory/memory.ts';
-import { checkWorkspacePolicy, type NodeWorkspacePolicy } from '../workspace/workspace-policy.ts';
-import { dataNode } from './data-node.ts';
-import { engineNode } from './engine-node.ts';
 import {
   refuseOption,
   requireFunction,
   requireObject,
   requireSize,
   requireTexts,
-} from './node-option.ts';
+} from '../base/option.ts';
+import type { AgentPart } from '../engine/engine.ts';
+import type { TokenBudget } from '../engine/token-budget.ts';
+import type { Memory } from '../memory/memory.ts';
+import { checkWorkspacePolicy, type NodeWorkspacePolicy } from '../workspace/workspace-policy.ts';
+import { dataNode } from './data-node.ts';
+import { engineNode } from './engine-node.ts';
 import type { ResultContract } from './result-contract.ts';
 
 /** Sizes in bytes, times in milliseconds. */

@@ -1,8 +1,8 @@
 /** The rules that functions and engines share, checked when a node is bound. */
 import type { ActionDecision, NodeBinding } from '../attempt/binding.ts';
 import type { NodeContext } from '../attempt/node-context.ts';
+import { refuseOption, requireDelay, requireSize } from '../base/option.ts';
 import { checkWorkspacePolicy, type NodeWorkspacePolicy } from '../workspace/workspace-policy.ts';
-import { refuseOption, requireDelay, requireSize } from './node-option.ts';
 
 /** The rules under which a node runs. Times are in milliseconds, sizes in bytes. */
 export interface NodeRules<Input> {

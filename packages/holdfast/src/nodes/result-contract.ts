@@ -1,6 +1,6 @@
 /** What a node's result must be: a named schema for the engine, and a check for what it answers. */
 import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
-import { refuseOption, requireObject } from './node-option.ts';
+import { refuseOption, requireObject } from '../base/option.ts';
 
 export interface ResultContract {
   /** Which contract it is: for people and records. */

@@ -10,7 +10,7 @@ import { deadlineOf } from '../attempt/deadline.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { textFault } from '../base/identifier.ts';
 import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
-import { refuseOption, requireDelay } from './node-option.ts';
+import { refuseOption, requireDelay, requireObject } from '../base/option.ts';
 
 interface WaitBase {
   /** The wait ends by itself this long after its dispatch; never by default. */
@@ -40,6 +40,7 @@ export type WaitNodeOptions = WaitBase &
  * @example waitNode({ kind: 'approval', prompt: 'Ship it?', deadlineMs: 3 * 24 * 3_600_000 })
  */
 export function waitNode(options: WaitNodeOptions): NodeBinding {
+  requireObject('options', options);
   checkOptions(options);
   return nodeBinding({
     retrySafe: true,

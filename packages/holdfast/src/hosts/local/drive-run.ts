@@ -2,7 +2,9 @@
  * `driveRun`: drives a stored run under its lease until it ends or rests, through the pauses that
  * somebody answers and the runs that it continues as.
  */
+
 import { HoldfastError } from '../../base/errors.ts';
+import { requireObject } from '../../base/option.ts';
 import type { Clock } from '../../base/ports.ts';
 import { driveToRest } from '../../executor/child-runs.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
@@ -54,6 +56,8 @@ export async function driveRun(
   bound: BoundRun,
   options: DriveRunOptions,
 ): Promise<DrivenRun> {
+  requireObject('bound', bound);
+  requireObject('options', options);
   const { clock = createSystemClock() } = options;
   let { runId } = options;
   for (;;) {

@@ -1,9 +1,11 @@
 /** `runFlow`: stores, runs and resumes a flow in a directory of this machine. */
+
 import { createLocalRunStorage } from '../../adapters/sqlite/storage.ts';
 import { digestJson } from '../../base/digest.ts';
 import { isErrorCode } from '../../base/error-codes.ts';
 import { HoldfastError, isHoldfastError } from '../../base/errors.ts';
 import { cloneFrozenJson, type JsonValue } from '../../base/json.ts';
+import { requireObject } from '../../base/option.ts';
 import type { Clock } from '../../base/ports.ts';
 import type { GraphExecutor } from '../../executor/executor.ts';
 import type { LogLine } from '../../executor/options.ts';
@@ -63,6 +65,8 @@ export async function runFlow<Nodes extends CodeNodes>(
   input: JsonValue,
   options: RunFlowOptions = {},
 ): Promise<FlowOutput<Nodes>> {
+  requireObject('flow', defined);
+  requireObject('options', options);
   const bound = {
     graph: compileGraph(flowGraphType, flowDefinition(defined.flow)),
     nodes: flowNodes(defined.flow, defined.functions, options),

@@ -6,6 +6,7 @@ import type { StoredValue } from '../../attempt/binding.ts';
 import type { NodeContext, NodeFunction } from '../../attempt/node-context.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { requireObject } from '../../base/option.ts';
 import type { FlowEdge, FlowNode } from '../../flow/flow-graph.ts';
 import type { NodeConfigs, NodeType } from '../../flow/node-config.ts';
 import type { FlowFile } from '../../forms/flow-definition.ts';
@@ -88,6 +89,8 @@ const TRIGGER_ID = 'trigger';
 export function defineFlow<const Nodes extends CodeNodes>(
   source: FlowSource<Nodes>,
 ): DefinedFlow<Nodes> {
+  requireObject('flow', source);
+  requireObject('nodes', source.nodes);
   const ids = Object.keys(source.nodes);
   const bad = ids.find((id) => id.includes('.') || id === TRIGGER_ID);
   if (bad !== undefined || ids.length === 0) {
@@ -173,6 +176,7 @@ export function task(
   run: NodeFunction<never>,
   options: TaskOptions = {},
 ): CodeNode<'out' | 'error', unknown> {
+  requireObject('options', options);
   const { undo, ...config } = options;
   return {
     type: 'task',
@@ -205,6 +209,7 @@ export function choose<const Case extends string, const Otherwise extends string
   cases: Readonly<Record<Case, string>>,
   otherwise?: Otherwise,
 ): CodeNode<Case | Otherwise, Case | Otherwise> {
+  requireObject('cases', cases);
   const entries = Object.entries<string>(cases);
   const config = jsonConfig({
     cases: entries.map(([output, expression]) => ({ output, expression })),
@@ -300,6 +305,7 @@ export function continueAsNew(input: JsonValue): CodeNode<never, null> {
 }
 
 function built<Node extends CodeNode>(type: NodeType, config: object): Node {
+  requireObject('config', config);
   const json = jsonConfig(config);
   return { type, build: () => ({ config: json }) } as unknown as Node;
 }

@@ -1,4 +1,5 @@
 /** `flowNodes`: the bindings of a flow's nodes, from its definition and the host's functions. */
+
 import {
   type ChildRun,
   type NodeBinding,
@@ -7,6 +8,7 @@ import {
 } from '../../attempt/binding.ts';
 import { HoldfastError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
+import { requireObject } from '../../base/option.ts';
 import { flowExpressionScope } from '../../expression/scope.ts';
 import { compileTemplateValue } from '../../expression/template-value.ts';
 import type { SubflowConfig, TypedNode } from '../../flow/node-config.ts';
@@ -46,6 +48,8 @@ export function flowNodes(
   functions: FlowFunctions,
   options: FlowNodesOptions = {},
 ): NodeBindings {
+  requireObject('flow', flow);
+  requireObject('functions', functions);
   const scope = flowExpressionScope(flow.nodes.map(({ id }) => id));
   const subflow = subflows(functions, options.flows ?? {});
   const bindings = new Map<string, NodeBinding>();

@@ -1,6 +1,6 @@
-/** Refuses the options of a node that it could not run with, when it is bound and not later. */
-import { errorText, HoldfastError } from '../base/errors.ts';
-import { truncateText } from '../base/text.ts';
+/** Refuses options that nothing can be done with, where they are given and not later. */
+import { errorText, HoldfastError } from './errors.ts';
+import { truncateText } from './text.ts';
 
 const MAX_SHOWN_LENGTH = 200;
 
