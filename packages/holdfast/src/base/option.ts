@@ -22,6 +22,20 @@ export function requireObject(name: string, value: unknown): void {
   if (!isObject) refuseOption(name, 'an object', value);
 }
 
+/** Throws `INVALID_OPTION` unless `options` is an object that has none but these fields. */
+export function requireFields(name: string, options: object, fields: readonly string[]): void {
+  requireObject(name, options);
+  for (const [field, value] of Object.entries(options)) {
+    if (value === undefined || fields.includes(field)) continue;
+    const shown = truncateText(field, MAX_SHOWN_LENGTH);
+    throw new HoldfastError(
+      'INVALID_OPTION',
+      `${name} has no field ${JSON.stringify(shown)}; its fields are ${fields.join(', ')}.`,
+      { option: shown },
+    );
+  }
+}
+
 /** Throws `INVALID_OPTION` unless `value` is a function, or left out. */
 export function requireFunction(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') refuseOption(name, 'a function', value);

@@ -2,8 +2,8 @@
 import { type NodeBinding, nodeBinding } from '../attempt/binding.ts';
 import type { NodeFunction } from '../attempt/node-context.ts';
 import type { JsonValue } from '../base/json.ts';
-import { refuseOption, requireObject } from '../base/option.ts';
-import { checkedRules, type NodeRules } from './node-rules.ts';
+import { refuseOption, requireFields } from '../base/option.ts';
+import { checkedRules, type NodeRules, RULE_FIELDS } from './node-rules.ts';
 import { contractOf, type ResultContract } from './result-contract.ts';
 
 /** The rules under which a function runs: without a time limit unless one is given. */
@@ -11,6 +11,8 @@ export interface DataNodeOptions<Input = JsonValue> extends NodeRules<Input> {
   /** What the function must return. */
   readonly resultContract?: ResultContract;
 }
+
+const FIELDS: readonly (keyof DataNodeOptions<never>)[] = [...RULE_FIELDS, 'resultContract'];
 
 /**
  * Binds a function to a node. Its result must be JSON (`undefined` becomes null); what it throws is
@@ -25,7 +27,7 @@ export function dataNode<Input = JsonValue>(
   options: DataNodeOptions<Input> = {},
 ): NodeBinding {
   if (typeof run !== 'function') refuseOption('the node', 'a function', run);
-  requireObject('options', options);
+  requireFields('options', options, FIELDS);
   const { resultContract } = options;
   return nodeBinding({
     ...checkedRules(options),

@@ -6,6 +6,7 @@ import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
 import {
   refuseOption,
+  requireFields,
   requireFunction,
   requireObject,
   requireSize,
@@ -13,7 +14,7 @@ import {
 } from '../base/option.ts';
 import type { AgentPart } from '../engine/engine.ts';
 import type { TokenBudget } from '../engine/token-budget.ts';
-import { checkedRules, type NodeRules } from './node-rules.ts';
+import { checkedRules, type NodeRules, RULE_FIELDS } from './node-rules.ts';
 import { contractOf, type ResultContract } from './result-contract.ts';
 
 /** What an engine is asked, and the rules under which it answers. Sizes are in bytes. */
@@ -36,6 +37,19 @@ export interface EngineNodeOptions<Input = JsonValue> extends NodeRules<Input> {
   readonly tokenBudget?: TokenBudget;
 }
 
+const FIELDS: readonly (keyof EngineNodeOptions<never>)[] = [
+  ...RULE_FIELDS,
+  'prompt',
+  'system',
+  'permissions',
+  'scratchDirectory',
+  'resultContract',
+  'parseResult',
+  'memoryBytes',
+  'callTokens',
+  'tokenBudget',
+];
+
 /** An engine that never answers would hold its run for ever. */
 const DEFAULT_TIMEOUT_MS = 10 * 60 * 1_000;
 
@@ -50,7 +64,7 @@ const DEFAULT_TIMEOUT_MS = 10 * 60 * 1_000;
  * const critic = engineNode<{ draft: string }>({ prompt: ({ draft }) => `Judge ${draft}` });
  */
 export function engineNode<Input = JsonValue>(options: EngineNodeOptions<Input>): NodeBinding {
-  requireObject('options', options);
+  requireFields('options', options, FIELDS);
   const { timeoutMs = DEFAULT_TIMEOUT_MS, resultContract } = options;
   if (typeof options.prompt !== 'function') refuseOption('prompt', 'a function', options.prompt);
   return nodeBinding({

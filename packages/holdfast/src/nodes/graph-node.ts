@@ -4,7 +4,7 @@ import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import type { NodeContext } from '../attempt/node-context.ts';
 import { assert } from '../base/assert.ts';
 import type { JsonValue } from '../base/json.ts';
-import { refuseOption, requireFunction, requireObject } from '../base/option.ts';
+import { refuseOption, requireFields, requireFunction } from '../base/option.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { ResolvedPlanSnapshot } from '../graph/plan.ts';
 import { boundNodes } from './bound-nodes.ts';
@@ -24,6 +24,15 @@ export interface GraphNodeOptions<Input = JsonValue> {
   readonly result?: (output: JsonValue) => unknown;
 }
 
+const FIELDS: readonly (keyof GraphNodeOptions<never>)[] = [
+  'graph',
+  'nodes',
+  'engines',
+  'resolvedPlan',
+  'input',
+  'result',
+];
+
 /**
  * Binds a graph to a node: the attempt is a run of its own, stored beside its parent, whose record
  * names it. It goes on when its parent is resumed, is cancelled with it, and its pauses are listed
@@ -35,7 +44,7 @@ export interface GraphNodeOptions<Input = JsonValue> {
  * @example const nodes = { review: graphNode({ graph: review, nodes: { read: dataNode(read) } }) }
  */
 export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): NodeBinding {
-  requireObject('options', options);
+  requireFields('options', options, FIELDS);
   const { graph, engines, resolvedPlan, input, result } = options;
   if (typeof graph?.open !== 'function') refuseOption('graph', 'a compiled graph', graph);
   if (engines !== undefined && !Array.isArray(engines)) refuseOption('engines', 'a list', engines);

@@ -8,6 +8,7 @@ import { HoldfastError, isHoldfastError } from '../base/errors.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import {
   refuseOption,
+  requireFields,
   requireFunction,
   requireObject,
   requireSize,
@@ -61,7 +62,29 @@ export interface GraphNodeBinding {
   decideAction(): ActionDecision | Promise<ActionDecision>;
 }
 
+const FIELDS: readonly (keyof GraphNodeBinding)[] = [
+  'prompt',
+  'scratchDirectory',
+  'workspace',
+  'trustedCaller',
+  'permissions',
+  'policy',
+  'resultContract',
+  'runData',
+  'parseResult',
+  'tokenBudget',
+  'retrySafe',
+  'decideAction',
+];
+
 const SIZES = ['inputBytes', 'outputBytes', 'memoryBytes', 'filesChanged', 'linesChanged'] as const;
+
+const POLICY_FIELDS: readonly (keyof AttemptBudgetPolicy)[] = [
+  ...SIZES,
+  'timeoutMs',
+  'teardownGraceMs',
+  'callTokens',
+];
 
 /** True for a binding in the long form: it names both kinds of work, and one of them is null. */
 export function isLongForm(binding: NodeBinding | GraphNodeBinding): binding is GraphNodeBinding {
@@ -88,7 +111,8 @@ export function shortForm(nodeId: string, long: GraphNodeBinding): NodeBinding {
 
 /** Every part is written out: what is left out is no default. */
 function requireParts({ policy, ...long }: GraphNodeBinding): void {
-  requireObject('policy', policy);
+  requireFields('the long form', long, FIELDS);
+  requireFields('policy', policy, POLICY_FIELDS);
   for (const size of SIZES) requireSize(`policy.${size}`, policy[size], 0);
   requireObject('trustedCaller', long.trustedCaller);
   requireTexts('permissions', long.permissions);

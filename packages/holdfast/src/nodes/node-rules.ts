@@ -30,6 +30,19 @@ export interface NodeRules<Input> {
   readonly linesChanged?: number;
 }
 
+export const RULE_FIELDS: readonly (keyof NodeRules<never>)[] = [
+  'retrySafe',
+  'timeoutMs',
+  'graceMs',
+  'decideAction',
+  'largeResult',
+  'inputBytes',
+  'outputBytes',
+  'workspace',
+  'filesChanged',
+  'linesChanged',
+];
+
 type CheckedRules = Pick<
   NodeBinding,
   'retrySafe' | 'timeoutMs' | 'largeResult' | 'limits' | 'decideAction'

@@ -112,6 +112,15 @@ describe('in place of options', () => {
     }
   });
 
+  test.each<[string, () => unknown]>([
+    ['retrysafe', () => dataNode(() => 1, { retrysafe: true } as never)],
+    ['retries', () => engineNode({ prompt: () => 'hi', retries: 3 } as never)],
+    ['node', () => graphNode({ graph, nodes, node: 1 } as never)],
+  ])('a field that is misspelt is refused: %s', async (option, bind) => {
+    expect(await refusal(bind)).toEqual({ code: 'INVALID_OPTION', option });
+    expect(dataNode(() => 1, { retrysafe: undefined } as never)).toBeDefined();
+  });
+
   test('an input that is left out of continueAsNew is left out', () => {
     expect(continueAsNew(undefined as never).build('a').config).toEqual({});
   });
