@@ -1,6 +1,6 @@
 /** Reads contents from the object store of a repository, as lists of lines. */
 import { inspectionFailed, runGit } from './git-command.ts';
-import type { GitCapture } from './git-snapshot.ts';
+import type { GitCapture } from './git-layout.ts';
 import { type LineList, lineList } from './line-list.ts';
 
 /** As much is asked for at once, or one object that is larger. */

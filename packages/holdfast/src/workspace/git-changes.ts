@@ -1,19 +1,19 @@
 /**
  * Compares two captured worktrees.
  *
- * Invariant: a path that a snapshot does not list is, in worktree and index, what its HEAD holds;
- * and what a HEAD holds is told by the other snapshot, or by the difference of the two HEADs.
+ * Invariant: each snapshot names all that it saw, so that what stands in one and not in the other
+ * was added or deleted; what is the same to git but other bytes on disk is a change.
  */
 import { gitBlobs } from './git-blobs.ts';
-import { runGit } from './git-command.ts';
+import type { GitCapture } from './git-layout.ts';
 import { pathText } from './git-path.ts';
-import type { GitCapture } from './git-snapshot.ts';
-import { objectName } from './git-status.ts';
 import { type LineList, lineDistance, lineList, noLines } from './line-list.ts';
 import {
+  GIT_PATHS,
   HEAD_PATH,
   type WorkspaceChange,
   type WorkspaceChanges,
+  type WorkspaceEntry,
   type WorkspaceSnapshot,
 } from './workspace-inspection.ts';
 
@@ -23,85 +23,59 @@ export interface GitComparison extends GitCapture {
   readonly after: WorkspaceSnapshot;
 }
 
-interface PathState {
-  readonly staged: string;
-  readonly present: string;
-  /** null when what is present stands in the object store. */
-  readonly lines: LineList | null;
-}
-
 interface ChangedPath {
   readonly key: string;
-  readonly before: PathState;
-  readonly after: PathState;
+  readonly before: WorkspaceEntry;
+  readonly after: WorkspaceEntry;
 }
 
-/** What two HEADs hold at a path that differs between them. */
-interface Moved {
-  readonly before: string;
-  readonly after: string;
-}
-
+const NOTHING: WorkspaceEntry = { staged: '', mark: '', present: '', lines: null, stored: null };
 const BLOB_NAME = /^1[02]\d{4} ([0-9a-f]+)$/;
 
 /** What became of the worktree. Throws `WORKSPACE_INSPECTION`, or `ABORTED` by the signal. */
 export async function compareWorktrees(comparison: GitComparison): Promise<WorkspaceChanges> {
-  const { before, after } = comparison;
-  const changed = changedPaths(comparison, await movedPaths(comparison));
+  const changed = changedPaths(comparison);
   const blobs = await gitBlobs(comparison, wantedBlobs(changed));
   const changes = changed.map((path) => changeOf(path, blobs));
-  const isMoved = before.commit !== after.commit || before.branch !== after.branch;
-  const paths = changes.map(({ path }) => path);
   return {
     changes,
-    paths: isMoved ? [...paths, HEAD_PATH] : paths,
+    paths: [...changes.map(({ path }) => path), ...changedControls(comparison)],
     filesChanged: changes.length,
     linesChanged: changes.reduce((sum, { lines }) => sum + lines, 0),
   };
 }
 
-/** The difference of the HEADs, by path; empty when HEAD names the same commit. */
-async function movedPaths(comparison: GitComparison): Promise<ReadonlyMap<string, Moved>> {
-  const { before, after } = comparison;
-  const moved = new Map<string, Moved>();
-  if (before.commit === after.commit) return moved;
-  const trees = [await treeOf(comparison, before), await treeOf(comparison, after)];
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-commit-id', ...trees];
-  const items = (await runGit({ ...comparison, args })).toString('latin1').split('\0');
-  for (let at = 0; at + 1 < items.length; at += 2) {
-    const [oldMode = '', newMode = '', oldId = '', newId = ''] = (items[at] ?? '').split(' ');
-    moved.set(items[at + 1] ?? '', {
-      before: objectName(oldMode.slice(1), oldId),
-      after: objectName(newMode, newId),
-    });
-  }
-  return moved;
-}
-
-/** Before the first commit there is no tree: the empty one, which git knows, stands for it. */
-async function treeOf(comparison: GitComparison, { commit }: WorkspaceSnapshot): Promise<string> {
-  if (commit !== null) return commit;
-  const args = ['hash-object', '-t', 'tree', '--stdin'];
-  return (await runGit({ ...comparison, args, input: '' })).toString('latin1').trim();
-}
-
-function changedPaths(
-  { before, after }: GitComparison,
-  moved: ReadonlyMap<string, Moved>,
-): readonly ChangedPath[] {
-  const keys = new Set([...before.entries.keys(), ...after.entries.keys(), ...moved.keys()]);
+function changedPaths({ before, after }: GitComparison): readonly ChangedPath[] {
   const changed: ChangedPath[] = [];
-  for (const key of [...keys].sort()) {
-    const old = stateOf(before, key, moved.get(key)?.before ?? after.entries.get(key)?.base);
-    const now = stateOf(after, key, moved.get(key)?.after ?? before.entries.get(key)?.base);
-    if (old.present === now.present && old.staged === now.staged) continue;
-    changed.push({ key, before: old, after: now });
+  for (const key of [...new Set([...before.entries.keys(), ...after.entries.keys()])].sort()) {
+    const old = before.entries.get(key) ?? NOTHING;
+    const now = after.entries.get(key) ?? NOTHING;
+    const isSame = old.present === now.present && old.staged === now.staged && isSameMark(old, now);
+    if (!isSame) changed.push({ key, before: old, after: now });
   }
   return changed;
 }
 
-function stateOf(snapshot: WorkspaceSnapshot, key: string, head = ''): PathState {
-  return snapshot.entries.get(key) ?? { staged: head, present: head, lines: null };
+/** A path that enters or leaves the index is told by what is staged. */
+function isSameMark(old: WorkspaceEntry, now: WorkspaceEntry): boolean {
+  return old.mark === now.mark || old.mark === '' || now.mark === '';
+}
+
+/** HEAD, then by name what else git goes by. */
+function changedControls({ before, after }: GitComparison): readonly string[] {
+  const isMoved = before.commit !== after.commit || before.branch !== after.branch;
+  const known = new Set(before.elsewhere);
+  // What HEAD names moves with it.
+  if (isMoved) for (const { branch } of [before, after]) known.add(`refs/heads/${branch}`);
+  const changed: string[] = [];
+  for (const name of new Set([...before.controls.keys(), ...after.controls.keys()])) {
+    const old = before.controls.get(name);
+    if (old === after.controls.get(name) || known.has(name)) continue;
+    // A new branch for a new worktree is of that worktree.
+    if (old === undefined && after.elsewhere.has(name)) continue;
+    changed.push(GIT_PATHS + name);
+  }
+  return [...(isMoved ? [HEAD_PATH] : []), ...changed.sort()];
 }
 
 function changeOf(path: ChangedPath, blobs: ReadonlyMap<string, LineList>): WorkspaceChange {
@@ -116,18 +90,22 @@ function changeOf(path: ChangedPath, blobs: ReadonlyMap<string, LineList>): Work
       : lineDistance(linesOf(before.staged, blobs), linesOf(after.staged, blobs));
   return {
     path: pathText(key),
-    kind: kindOf(before.present, after.present),
+    kind: kindOf(before, after),
     lines: Math.max(inWorktree, inIndex),
   };
 }
 
-function kindOf(before: string, after: string): WorkspaceChange['kind'] {
-  if (before === '' && after !== '') return 'added';
-  return before !== '' && after === '' ? 'deleted' : 'modified';
+function kindOf(before: WorkspaceEntry, after: WorkspaceEntry): WorkspaceChange['kind'] {
+  if (before.present === '' && (after.present !== '' || before.staged === '')) return 'added';
+  const isGone = after.present === '' && (before.present !== '' || after.staged === '');
+  return isGone ? 'deleted' : 'modified';
 }
 
-function presentLines(state: PathState, blobs: ReadonlyMap<string, LineList>): LineList {
-  return state.lines ?? linesOf(state.present, blobs);
+function presentLines(
+  { lines, stored }: WorkspaceEntry,
+  blobs: ReadonlyMap<string, LineList>,
+): LineList {
+  return lines ?? (stored === null ? noLines : (blobs.get(stored) ?? noLines));
 }
 
 function linesOf(name: string, blobs: ReadonlyMap<string, LineList>): LineList {
@@ -140,18 +118,12 @@ function linesOf(name: string, blobs: ReadonlyMap<string, LineList>): LineList {
 function wantedBlobs(changed: readonly ChangedPath[]): ReadonlySet<string> {
   const wanted = new Set<string>();
   for (const { before, after } of changed) {
-    const names: string[] = [];
-    if (before.staged !== after.staged) names.push(before.staged, after.staged);
-    if (before.present !== after.present) {
-      names.push(...[before, after].filter(({ lines }) => lines === null).map(presentOf));
-    }
-    for (const id of names.map(blobIdOf)) if (id !== null) wanted.add(id);
+    const ids: (string | null)[] = [];
+    if (before.staged !== after.staged) ids.push(blobIdOf(before.staged), blobIdOf(after.staged));
+    if (before.present !== after.present) ids.push(before.stored, after.stored);
+    for (const id of ids) if (id !== null) wanted.add(id);
   }
   return wanted;
-}
-
-function presentOf({ present }: PathState): string {
-  return present;
 }
 
 function blobIdOf(name: string): string | null {

@@ -20,6 +20,10 @@ export interface GitCommand {
   /** Each call is ended after this long. */
   readonly timeoutMs: number;
   readonly maxOutputBytes?: number;
+  /** Whether git ends with 1 to say that there is nothing. */
+  readonly mayFindNothing?: boolean;
+  /** Whether the settings of the machine and of the user are left out. */
+  readonly isAlone?: boolean;
 }
 
 type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -32,35 +36,27 @@ const MAX_SHOWN_LENGTH = 400;
 const SETTINGS = [
   `core.hooksPath=${devNull}`,
   'core.fsmonitor=false',
-  'core.trustctime=true',
-  'core.checkStat=default',
+  'core.untrackedCache=false',
+  'core.commitGraph=false',
+  // An object that is not here is not fetched.
+  'protocol.allow=never',
 ].flatMap((setting) => ['-c', setting]);
 
-/** Variables by which a caller of the host may have pointed git at another repository. */
-const POINTERS: ReadonlySet<string> = new Set([
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-  'GIT_COMMON_DIR',
-  'GIT_CONFIG',
-  'GIT_CONFIG_COUNT',
-  'GIT_CONFIG_PARAMETERS',
-  'GIT_DIR',
-  'GIT_GRAFT_FILE',
-  'GIT_IMPLICIT_WORK_TREE',
-  'GIT_INDEX_FILE',
-  'GIT_NAMESPACE',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_PREFIX',
-  'GIT_SHALLOW_FILE',
-  'GIT_WORK_TREE',
+/** What a host may say of git itself; all other variables of git could point it elsewhere. */
+const KEPT_VARIABLES: ReadonlySet<string> = new Set([
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_EXEC_PATH',
 ]);
 
 /** What git answers. Throws `WORKSPACE_INSPECTION` with what it said, `ABORTED` by the signal. */
 export function runGit(command: GitCommand): Promise<Buffer> {
   const { directory, args, input, signal, timeoutMs } = command;
   if (signal.aborted) return Promise.reject(inspectionAborted(signal));
-  const child = spawn('git', ['--no-pager', '--literal-pathspecs', ...SETTINGS, ...args], {
+  const child = spawn('git', ['--no-pager', ...SETTINGS, ...args], {
     cwd: directory,
-    env: gitEnvironment(),
+    env: gitEnvironment(command.isAlone === true),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,
@@ -88,6 +84,7 @@ export function inspectionFailed(directory: string, why: string, cause?: unknown
 
 function answerOf(child: GitProcess, command: GitCommand): Promise<Buffer> {
   const { directory, signal, maxOutputBytes = MAX_OUTPUT_BYTES } = command;
+  const good: readonly (number | null)[] = command.mayFindNothing === true ? [0, 1] : [0];
   const chunks: Buffer[] = [];
   let size = 0;
   let complaint = '';
@@ -106,7 +103,7 @@ function answerOf(child: GitProcess, command: GitCommand): Promise<Buffer> {
       reject(inspectionFailed(directory, `git cannot be started (${error.message}).`, error));
     });
     child.on('close', (code, ended) => {
-      if (code === 0 && size <= maxOutputBytes) resolve(Buffer.concat(chunks));
+      if (good.includes(code) && size <= maxOutputBytes) resolve(Buffer.concat(chunks));
       else if (signal.aborted) reject(inspectionAborted(signal));
       else if (size > maxOutputBytes) reject(tooMuch(command, maxOutputBytes));
       else reject(gitFailed(command, code === null ? `by ${ended}` : `with ${code}`, complaint));
@@ -114,15 +111,19 @@ function answerOf(child: GitProcess, command: GitCommand): Promise<Buffer> {
   });
 }
 
-function gitEnvironment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !POINTERS.has(name));
+function gitEnvironment(isAlone: boolean): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => {
+    return !name.startsWith('GIT_') || KEPT_VARIABLES.has(name);
+  });
   return {
     ...Object.fromEntries(own),
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
     // What stands in for an object is not what was changed.
     GIT_NO_REPLACE_OBJECTS: '1',
+    ...(isAlone ? { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull } : {}),
   };
 }
 

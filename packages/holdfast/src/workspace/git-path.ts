@@ -22,11 +22,7 @@ export function pathOnDiskText(directory: string, key: string): string | null {
   return isUtf8(Buffer.from(key, 'latin1')) ? path.join(directory, pathText(key)) : null;
 }
 
-/** The path in quotes, as git reads it back from a line. */
-export function quotedPath(key: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be quoted
-  const quoted = key.replace(/[\x00-\x1f"\\\x7f-\xff]/g, (byte) => {
-    return `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`;
-  });
-  return `"${quoted}"`;
+/** The key of `name` in `folder`; the top folder is ''. */
+export function keyIn(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
 }

@@ -1,167 +1,242 @@
 /**
- * Captures a worktree: HEAD, and every path that git's status lists, by its content.
+ * Looks at a worktree: HEAD, the index, what git goes by, and every path on disk by its bytes.
  *
- * Invariants: a content is named as git names it (mode and object id, after git's own filters), so
- * that a committed and an uncommitted content compare; nothing is written, into the repository
- * neither; a nested repository is one path, whose name tells its HEAD and all that differs from it.
+ * Invariants: nothing is written, into the repository neither; what an earlier look did not ignore
+ * is not ignored, and what was no repository to it is none, so that what an attempt does in
+ * between cannot take anything out of sight. A nested repository that was there is one path, whose
+ * name tells all that this look would tell of it.
  */
 import { createHash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
-import { inspectionFailed, runGit } from './git-command.ts';
-import { pathOnDiskText, pathText, quotedPath } from './git-path.ts';
+import path from 'node:path';
+import { HoldfastError } from '../base/errors.ts';
+import { inspectionAborted, inspectionFailed } from './git-command.ts';
+import { type GitControls, readControls, refsElsewhere } from './git-control.ts';
+import { areSameRules, type IgnoreRules, IgnoreShadow } from './git-ignore.ts';
+import { type GitHead, type GitIndex, leftIndex, readHead, readIndex } from './git-index.ts';
 import {
-  objectName,
-  parseStatus,
-  REPOSITORY_MODE,
-  type StatusPath,
-  statusArgs,
-} from './git-status.ts';
-import { type LineList, lineList, noLines } from './line-list.ts';
+  findLayout,
+  folderIdentity,
+  type GitCapture,
+  type GitLayout,
+  identityAt,
+} from './git-layout.ts';
+import { pathOnDiskText, pathText } from './git-path.ts';
+import { contentOf, type GitSettings, readSettings } from './git-settings.ts';
+import { lineList } from './line-list.ts';
 import type { WorkspaceEntry, WorkspaceSnapshot } from './workspace-inspection.ts';
-import { type WorktreeFile, WorktreeReader } from './worktree-file.ts';
+import { type FileState, StateReader } from './worktree-file.ts';
+import { holdsGit, type WalkedPaths, walkWorktree } from './worktree-walk.ts';
 
-/** Where and how long git may look. */
-export interface GitCapture {
-  /** Absolute. */
-  readonly directory: string;
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
+/** What a look is done with. */
+export interface LookScope {
+  readonly capture: GitCapture;
+  /** The look before the attempt: its rules hold. */
+  readonly since: GitLook | null;
+  /** Any earlier look, whose digests hold where the stamps do. */
+  readonly known: GitLook | null;
+  /** How long ago a change must be for the stamp to tell it from a later one. */
+  readonly settleNs: bigint;
 }
 
-type ObjectFormat = 'sha1' | 'sha256';
-
-/** What is on disk at a path; a file's name is known only when git has hashed it. */
-interface Present {
-  readonly name: string | null;
-  readonly mode: string;
-  readonly lines: LineList;
+/** All that a look found. */
+export interface GitLook {
+  readonly identity: string;
+  readonly head: GitHead;
+  readonly index: GitIndex;
+  readonly files: ReadonlyMap<string, FileState>;
+  readonly controls: GitControls;
+  readonly elsewhere: ReadonlySet<string>;
+  readonly rules: IgnoreRules;
+  readonly nested: ReadonlyMap<string, GitLook>;
+  /** The folders of git of the nested repositories, here and in the earlier look. */
+  readonly nestedGit: ReadonlySet<string>;
+  readonly gitIdentity: string;
 }
-
-/** Inside a worktree, at its top (no prefix), and the hash of its objects. */
-const TOP_LEVEL = /^true\n\n(sha1|sha256)\n$/;
 
 /** The worktree as it is now. Throws `WORKSPACE_INSPECTION`, or `ABORTED` by the signal. */
-export async function captureWorktree(capture: GitCapture): Promise<WorkspaceSnapshot> {
-  await requireFolder(capture.directory);
-  const format = await objectFormat(capture);
-  if (format === null) {
-    throw inspectionFailed(capture.directory, 'it is not the top folder of a git worktree.');
+export async function lookAtWorktree(scope: LookScope): Promise<GitLook> {
+  const { directory, signal } = scope.capture;
+  try {
+    const identity = folderIdentity(directory);
+    if (identity === null) throw inspectionFailed(directory, 'there is no such folder.');
+    if (scope.since !== null && scope.since.identity !== identity) {
+      throw inspectionFailed(directory, 'it is another folder than the one looked at before.');
+    }
+    const layout = await findLayout(scope.capture);
+    if (layout !== null) return { identity, ...(await lookAtTop(scope, layout)) };
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    if (signal.aborted) throw inspectionAborted(signal);
+    const why = error instanceof Error ? error.message : String(error);
+    throw inspectionFailed(directory, `the file system says: ${why}.`, error);
   }
-  return captureTop(capture, format);
+  throw inspectionFailed(directory, 'it is not the top folder of a git worktree.');
 }
 
-async function captureTop(capture: GitCapture, format: ObjectFormat): Promise<WorkspaceSnapshot> {
-  const { directory } = capture;
-  const output = await runGit({ ...capture, args: statusArgs });
-  const { commit, branch, paths } = parseStatus(directory, output);
-  const found = await presentPaths(capture, format, paths);
-  const names = await hashFiles(capture, found);
+/** The snapshot of a look, by which it is compared. */
+export function snapshotOf(directory: string, look: GitLook): WorkspaceSnapshot {
   const entries = new Map<string, WorkspaceEntry>();
-  for (const [key, { base, staged }] of paths) {
-    const { lines = noLines } = found.get(key) ?? {};
-    entries.set(key, { base, staged, present: names.get(key) ?? '', lines });
+  for (const key of [...new Set([...look.index.keys(), ...look.files.keys()])].sort()) {
+    const { staged = '', mark = '' } = look.index.get(key) ?? {};
+    const { name: present = '', lines = null, stored = null } = look.files.get(key) ?? {};
+    entries.set(key, { staged, mark, present, lines, stored });
   }
-  return { directory, commit, branch, entries };
+  const { head, controls, elsewhere } = look;
+  return { directory, ...head, entries, controls, elsewhere };
 }
 
-async function requireFolder(directory: string): Promise<void> {
-  // spawn would say that git is missing.
-  const found = await lstat(`${directory}/.`).catch((error: unknown) => {
-    throw inspectionFailed(directory, 'there is no such folder, or it may not be read.', error);
+type Top = Omit<GitLook, 'identity'>;
+
+async function lookAtTop(scope: LookScope, layout: GitLayout): Promise<Top> {
+  const { capture, since } = scope;
+  const [head, index, settings] = await Promise.all([
+    readHead(capture),
+    readIndex(capture),
+    readSettings(capture),
+  ]);
+  const left = since === null && head.commit !== null ? await leftIndex(capture) : [];
+  const named = new Set([...index.keys(), ...left, ...(since?.files.keys() ?? [])]);
+  const found = await lookAtFiles(scope, { layout, index, settings, named });
+  const nested = [...found.nested.values()];
+  const nestedGit = new Set(nested.map(({ gitIdentity }) => gitIdentity));
+  for (const known of since?.nestedGit ?? []) nestedGit.add(known);
+  const controls = await readControls({ capture, layout, settings, others: nestedGit });
+  return {
+    gitIdentity: identityAt(layout.gitDirectory),
+    head,
+    index,
+    controls,
+    elsewhere: refsElsewhere(layout),
+    nestedGit,
+    ...found,
+  };
+}
+
+interface Read {
+  readonly layout: GitLayout;
+  readonly index: GitIndex;
+  readonly settings: GitSettings;
+  readonly named: ReadonlySet<string>;
+}
+
+type FoundFiles = Pick<GitLook, 'files' | 'rules' | 'nested'>;
+
+async function lookAtFiles(scope: LookScope, read: Read): Promise<FoundFiles> {
+  const { capture, since } = scope;
+  const { named } = read;
+  const found = rulesOf(read);
+  const shadow = new IgnoreShadow(capture, since?.rules ?? found);
+  try {
+    const startedAtNs = shadow.madeAtNs();
+    const walked = await walkWorktree({
+      capture,
+      named,
+      shadow,
+      mayAddRules: since === null,
+      isRepository: (key) => isRepository(scope, key),
+    });
+    const nested = await lookAtNested(scope, walked.repositories);
+    const settledBeforeNs = startedAtNs - scope.settleNs;
+    const files = await readStates({ scope, read, walked, settledBeforeNs });
+    for (const [key, look] of nested) files.set(key, nestedState(look));
+    const rules = { ...found, byFolder: walked.rules };
+    if (since === null) return { files, rules, nested };
+    for (const key of await ignoredSince({ capture, since, rules, index: read.index, files })) {
+      files.delete(key);
+    }
+    return { files, rules: since.rules, nested };
+  } finally {
+    shadow.remove();
+  }
+}
+
+function rulesOf({ layout, settings }: Read): IgnoreRules {
+  const repository = contentOf(path.join(layout.commonDirectory, 'info', 'exclude'));
+  const { excludes: user, isCaseIgnored } = settings;
+  return { byFolder: new Map(), repository, user, isCaseIgnored };
+}
+
+interface IgnoredScope extends Pick<GitLook, 'rules' | 'index' | 'files'> {
+  readonly capture: GitCapture;
+  readonly since: GitLook;
+}
+
+/** The files that changed in nothing but that they are ignored now: they are lost to git. */
+async function ignoredSince(scope: IgnoredScope): Promise<ReadonlySet<string>> {
+  const { capture, since, rules, index, files } = scope;
+  if (areSameRules(since.rules, rules)) return new Set();
+  const unchanged = [...files.keys()].filter((key) => {
+    return !index.has(key) && since.files.get(key)?.name === files.get(key)?.name;
   });
-  if (!found.isDirectory()) throw inspectionFailed(directory, 'it is no folder.');
-}
-
-/** null when the folder is not the top of a worktree. */
-async function objectFormat(capture: GitCapture): Promise<ObjectFormat | null> {
-  const args = ['rev-parse', '--is-inside-work-tree', '--show-prefix', '--show-object-format'];
-  const said = (await runGit({ ...capture, args })).toString('latin1');
-  const format = TOP_LEVEL.exec(said)?.[1];
-  return format === 'sha1' || format === 'sha256' ? format : null;
-}
-
-async function presentPaths(
-  capture: GitCapture,
-  format: ObjectFormat,
-  paths: ReadonlyMap<string, StatusPath>,
-): Promise<ReadonlyMap<string, Present>> {
-  const reader = new WorktreeReader(capture.directory, capture.signal);
-  const found = new Map<string, Present>();
-  for (const [key, status] of paths) {
-    const file = await reader.read(key);
-    if (file.kind !== 'folder') found.set(key, presentFile(file, status, format));
-    else if (status.isRepository) found.set(key, await presentRepository(capture, key, status));
+  const shadow = new IgnoreShadow(capture, rules);
+  try {
+    return await shadow.ignored(unchanged);
+  } finally {
+    shadow.remove();
   }
-  return found;
 }
 
-function presentFile(file: WorktreeFile, status: StatusPath, format: ObjectFormat): Present {
-  if (file.kind === 'link') {
-    const name = objectName('120000', blobId(file.target, format));
-    return { name, mode: '', lines: lineList(file.target) };
+interface StatesScope {
+  readonly scope: LookScope;
+  readonly read: Read;
+  readonly walked: WalkedPaths;
+  readonly settledBeforeNs: bigint;
+}
+
+async function readStates(states: StatesScope): Promise<Map<string, FileState>> {
+  const { scope, read, walked, settledBeforeNs } = states;
+  const known = scope.known?.files ?? new Map<string, FileState>();
+  const { capture } = scope;
+  const { format } = read.layout;
+  const reader = new StateReader({ capture, format, settledBeforeNs, known });
+  const files = new Map<string, FileState>();
+  for (const [key, found] of walked.files) {
+    files.set(key, await reader.read(key, found, read.index.get(key)?.staged ?? ''));
   }
-  if (file.kind === 'file') {
-    return { name: null, mode: fileMode(file.isExecutable, status), lines: file.lines };
+  return files;
+}
+
+/** A repository that was not there before hides nothing. */
+async function isRepository({ capture, since }: LookScope, key: string): Promise<boolean> {
+  if (since !== null && !since.nested.has(key)) return false;
+  if (!holdsGit(capture.directory, key)) return false;
+  try {
+    return (await findLayout(nestedCapture(capture, key))) !== null;
+  } catch (error) {
+    if (capture.signal.aborted) throw error;
+    return false;
   }
-  return { name: file.kind === 'special' ? 'special' : '', mode: '', lines: noLines };
 }
 
-/** git's own view of the mode: where modes are not kept it is the index that tells. */
-function fileMode(isExecutable: boolean, { presentMode }: StatusPath): string {
-  if (presentMode === '100644' || presentMode === '100755') return presentMode;
-  return isExecutable ? '100755' : '100644';
+async function lookAtNested(
+  scope: LookScope,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, GitLook>> {
+  const looks = new Map<string, GitLook>();
+  for (const key of keys) {
+    const capture = nestedCapture(scope.capture, key);
+    const since = scope.since?.nested.get(key) ?? null;
+    const known = scope.known?.nested.get(key) ?? null;
+    looks.set(key, await lookAtWorktree({ ...scope, capture, since, known }));
+  }
+  return looks;
 }
 
-async function presentRepository(
-  capture: GitCapture,
-  key: string,
-  status: StatusPath,
-): Promise<Present> {
+function nestedCapture(capture: GitCapture, key: string): GitCapture {
   const directory = pathOnDiskText(capture.directory, key);
-  if (directory === null) {
-    const why = `the nested repository ${pathText(key)} has a name that is no UTF-8.`;
-    throw inspectionFailed(capture.directory, why);
-  }
-  const inner = { ...capture, directory };
-  const format = await objectFormat(inner);
-  // A submodule without a checkout stands where the index says.
-  const name = format === null ? status.staged : await repositoryName(inner, format);
-  return { name, mode: '', lines: lineList(Buffer.from(name)) };
+  if (directory !== null) return { ...capture, directory };
+  const why = `the nested repository ${pathText(key)} has a name that is no UTF-8.`;
+  throw inspectionFailed(capture.directory, why);
 }
 
-/** The commit alone, as for a clean submodule, and a digest of all that differs from it. */
-async function repositoryName(inner: GitCapture, format: ObjectFormat): Promise<string> {
-  const { commit, entries } = await captureTop(inner, format);
-  const hash = createHash('sha256');
-  for (const key of [...entries.keys()].sort()) {
-    const entry = entries.get(key);
-    hash.update(`${JSON.stringify([key, entry?.staged, entry?.present])}\n`);
+function nestedState(look: GitLook): FileState {
+  const { entries, controls, commit, branch } = snapshotOf('', look);
+  const hash = createHash('sha256').update(JSON.stringify([commit, branch]));
+  for (const [key, { staged, mark, present }] of entries) {
+    hash.update(`${JSON.stringify([key, staged, mark, present])}\n`);
   }
-  const difference = entries.size === 0 ? '' : `+${hash.digest('hex')}`;
-  return objectName(REPOSITORY_MODE, `${commit ?? ''}${difference}`);
-}
-
-/** The names of what is present: git hashes files, since a filter may stand before an object. */
-async function hashFiles(
-  capture: GitCapture,
-  found: ReadonlyMap<string, Present>,
-): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  const files: string[] = [];
-  for (const [key, { name }] of found) {
-    if (name === null) files.push(key);
-    else names.set(key, name);
-  }
-  if (files.length === 0) return names;
-  const input = `${files.map(quotedPath).join('\n')}\n`;
-  const args = ['hash-object', '--stdin-paths'];
-  const ids = (await runGit({ ...capture, args, input })).toString('latin1').split('\n');
-  for (const [index, key] of files.entries()) {
-    names.set(key, objectName(found.get(key)?.mode ?? '', ids[index] ?? ''));
-  }
-  return names;
-}
-
-function blobId(content: Buffer, format: ObjectFormat): string {
-  return createHash(format).update(`blob ${content.length}\0`).update(content).digest('hex');
+  hash.update(JSON.stringify([...controls].sort()));
+  const name = `repository ${hash.digest('hex')}`;
+  const lines = lineList(Buffer.from(name));
+  return { name, stamp: '', isSettled: false, lines, stored: null };
 }

@@ -62,7 +62,7 @@ export async function underWorkspacePolicy<Result>(
   const settled = await settle(effect);
   try {
     const exitSignal = guard.exitSignal ?? new AbortController().signal;
-    const after = await inspector.capture(policy.directory, exitSignal);
+    const after = await inspector.capture(policy.directory, exitSignal, before);
     const changes = await inspector.compare(before, after, exitSignal);
     requireAllowed(policy, changes);
     requireWithin(guard.limits, changes);

@@ -5,6 +5,7 @@ declare module 'picomatch' {
     readonly windows?: boolean;
     readonly nonegate?: boolean;
     readonly strictBrackets?: boolean;
+    readonly strictSlashes?: boolean;
     readonly flags?: string;
   }
 

@@ -9,17 +9,24 @@ import type { LineList } from './line-list.ts';
 /** Stands among the changed paths when HEAD has moved to another commit or branch. */
 export const HEAD_PATH = '@git/HEAD';
 
-/** How one path of the worktree and of the index differed from HEAD. */
+/** How the names begin by which what git goes by stands among the changed paths. */
+export const GIT_PATHS = '@git/';
+
+/** One path of the worktree or of the index. */
 export interface WorkspaceEntry {
-  /** What HEAD holds: mode and object id, or '' for nothing. The same form for the other two. */
-  readonly base: string;
+  /** What the index holds: mode and object id; '' for nothing. */
   readonly staged: string;
+  /** How the index marks it: the letter of `git ls-files -v`; '' for nothing. */
+  readonly mark: string;
+  /** What is on disk: kind, mode and a digest of the bytes; '' for nothing. */
   readonly present: string;
-  /** The lines of what is present. */
-  readonly lines: LineList;
+  /** The lines of what is present; null when it is nothing or the object store has them. */
+  readonly lines: LineList | null;
+  /** The object that has them. */
+  readonly stored: string | null;
 }
 
-/** A worktree at one instant: HEAD, and every path that differed from it. */
+/** A worktree at one instant: HEAD, every path that is not ignored, and what git goes by. */
 export interface WorkspaceSnapshot {
   /** Absolute. */
   readonly directory: string;
@@ -29,6 +36,10 @@ export interface WorkspaceSnapshot {
   readonly branch: string | null;
   /** By path, relative to `directory`, one character for each byte of its name. */
   readonly entries: ReadonlyMap<string, WorkspaceEntry>;
+  /** Refs, settings, hooks and other files of git by their names, without `@git/`. */
+  readonly controls: ReadonlyMap<string, string>;
+  /** The refs on which other worktrees of the repository stand. */
+  readonly elsewhere: ReadonlySet<string>;
 }
 
 /** One path that is not what it was. */
@@ -44,9 +55,12 @@ export interface WorkspaceChange {
 export interface WorkspaceChanges {
   /** In the order of their names. A renamed file is one deleted and one added. */
   readonly changes: readonly WorkspaceChange[];
-  /** The paths of `changes`, and `@git/HEAD` at their end when HEAD has moved. */
+  /**
+   * The paths of `changes`; behind them `@git/HEAD` when HEAD has moved, and `@git/` with a name
+   * for each ref, setting, hook and other file of git that has changed.
+   */
   readonly paths: readonly string[];
-  /** How many files; `@git/HEAD` is none. */
+  /** How many files; what begins with `@git/` is none. */
   readonly filesChanged: number;
   /**
    * Lines added and lines removed, of all changed paths. For each path the larger of what changed
@@ -60,8 +74,16 @@ export interface WorkspaceChanges {
 
 /** Looks at worktrees. Every method throws `WORKSPACE_INSPECTION`, and `ABORTED` by its signal. */
 export interface WorkspaceInspector {
-  /** `directory` is absolute and the top level of a worktree. */
-  capture(directory: string, signal: AbortSignal): Promise<WorkspaceSnapshot>;
+  /**
+   * `directory` is absolute and the top level of a worktree. With `since`, an earlier snapshot of
+   * the directory, the look goes by what was ignored and what was a nested repository then: what
+   * became one since hides nothing. Without it the look believes the rules it finds.
+   */
+  capture(
+    directory: string,
+    signal: AbortSignal,
+    since?: WorkspaceSnapshot,
+  ): Promise<WorkspaceSnapshot>;
   /** Both snapshots are of one directory and of this inspector. */
   compare(
     before: WorkspaceSnapshot,

@@ -9,6 +9,7 @@ import { isAbsolute } from 'node:path';
 import picomatch from 'picomatch';
 import { errorText, HoldfastError } from '../base/errors.ts';
 import { hasControlCharacter, hasLoneSurrogate, oneLine } from '../base/text.ts';
+import { GIT_PATHS, HEAD_PATH } from './workspace-inspection.ts';
 
 /** Seed 000, the workspace of a node binding. The directory is the top of a git worktree. */
 export type NodeWorkspacePolicy =
@@ -75,7 +76,9 @@ export function checkWorkspacePolicy(value: unknown, place = 'workspace'): NodeW
 
 /**
  * Those of the changed `paths` that the policy does not allow: every one in mode `read`, in mode
- * `write` those that match none of its globs.
+ * `write` those that match none of its globs. `src/**` is all that is in `src`, and no file or link
+ * in its place. What begins with `@git/` is allowed by a glob that begins so too, and by no other:
+ * `**` is all files. HEAD alone moves with them, since a commit of what is allowed moves it.
  *
  * @example
  * const policy = { mode: 'write', directory: '/repo', allowedPaths: ['src/**'] } as const;
@@ -88,12 +91,16 @@ export function foreignPaths(
   if (policy.mode === 'none') return [];
   if (policy.mode === 'read') return paths;
   const isAllowed = matcher(policy.allowedPaths);
-  return paths.filter((path) => !isAllowed(path));
+  const isAllowedOfGit = matcher(policy.allowedPaths.filter((glob) => glob.startsWith(GIT_PATHS)));
+  return paths.filter((path) => {
+    const isOfGit = path.startsWith(GIT_PATHS) && path !== HEAD_PATH;
+    return !(isOfGit ? isAllowedOfGit(path) : isAllowed(path));
+  });
 }
 
 function matcher(globs: readonly string[]): (path: string) => boolean {
   // The flag lets ** match names that hold a line end.
-  const strict = { nonegate: true, strictBrackets: true };
+  const strict = { nonegate: true, strictBrackets: true, strictSlashes: true };
   return picomatch(globs, { dot: true, windows: false, flags: 's', ...strict });
 }
 

@@ -164,7 +164,8 @@ describe('the changes of a worktree', () => {
     tree.git('switch', '--quiet', 'main');
     tree.commit({ 'a.txt': 'mine\n' });
     const merge = () => expect(() => tree.git('merge', 'other')).toThrow();
-    expect(await changed(merge)).toEqual(['modified a.txt 4']);
+    const merging = ['@git/MERGE_HEAD', '@git/MERGE_MODE'];
+    expect(await changed(merge)).toEqual(['modified a.txt 4', ...merging]);
     expect(await changed(() => {})).toEqual([]);
     expect(await changed(() => tree.write({ 'a.txt': 'mine\n' }))).toEqual(['modified a.txt 4']);
   });
@@ -273,9 +274,12 @@ describe('a nested repository', () => {
     expect(await changed(() => inner.remove())).toEqual(['deleted deep/inner 1']);
   });
 
-  it('is added as one path', async () => {
-    const work = () => new GitWorktree(tree.at('inner')).write({ x: 'x\n' });
-    expect(await changed(work)).toEqual(['added inner 1']);
+  it('is added as its files and the folder of git, and one path from then on', async () => {
+    const inner = () => new GitWorktree(tree.at('inner'));
+    const work = () => inner().write({ x: 'x\n', y: 'y\n' });
+    const expected = ['added inner/.git 1', 'added inner/x 1', 'added inner/y 1'];
+    expect(await changed(work)).toEqual(expected);
+    expect(await changed(() => inner().write({ x: 'z\n' }))).toEqual(['modified inner 2']);
   });
 
   it('is one path as a submodule, clean or not', async () => {
@@ -291,7 +295,9 @@ describe('a nested repository', () => {
         origin.folder,
         'm',
       );
-    expect(await changed(add)).toEqual(['added .gitmodules 3', 'added m 1']);
+    const added = ['added .gitmodules 3', 'added m 1', 'added m/.git 1', 'added m/x 1'];
+    const ofGit = ['config', 'modules/m/config', 'modules/m/description', 'modules/m/info/exclude'];
+    expect(await changed(add)).toEqual([...added, ...ofGit.map((name) => `@git/${name}`)]);
     tree.commit();
     tree.git('config', 'submodule.m.ignore', 'all');
     const dirty = () => tree.write({ 'm/x': 'y\n' });
@@ -345,7 +351,7 @@ describe('a folder that cannot be inspected', () => {
   it('has a broken index', async () => {
     tree.write({ '.git/index': 'broken' });
     await expect(inspector.capture(tree.folder, never)).rejects.toEqual(
-      refusal(/git status ended/),
+      refusal(/git ls-files ended/),
     );
   });
 

@@ -1,12 +1,13 @@
 /** A git repository of its own in a temporary folder, made by the real git. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   checkWorkspacePolicy,
   createGitInspector,
   type NodeWorkspacePolicy,
+  underWorkspacePolicy,
   type WorkspaceChanges,
 } from 'holdfast';
 
@@ -28,7 +29,13 @@ export class GitWorktree {
   constructor(folder?: string) {
     this.folder = folder ?? realpathSync(mkdtempSync(path.join(tmpdir(), 'holdfast-worktree-')));
     mkdirSync(this.folder, { recursive: true });
-    this.git('init', '--quiet', '--initial-branch=main');
+    if (!existsSync(this.at('.git'))) this.git('init', '--quiet', '--initial-branch=main');
+  }
+
+  /** Another worktree of this repository, on a branch of its own. */
+  linked(branch: string, folder: string): GitWorktree {
+    this.git('worktree', 'add', '--quiet', '-b', branch, folder);
+    return new GitWorktree(folder);
   }
 
   git(...args: readonly string[]): string {
@@ -58,7 +65,13 @@ export class GitWorktree {
     const inspector = createGitInspector();
     const before = await inspector.capture(this.folder, never);
     await work();
-    return inspector.compare(before, await inspector.capture(this.folder, never), never);
+    return inspector.compare(before, await inspector.capture(this.folder, never, before), never);
+  }
+
+  /** `work` as the effect of an attempt with that policy. */
+  async under(policy: NodeWorkspacePolicy, work: () => unknown): Promise<unknown> {
+    const inspector = createGitInspector();
+    return underWorkspacePolicy({ policy, limits: {}, inspector, signal: never }, work);
   }
 
   read(): NodeWorkspacePolicy {
