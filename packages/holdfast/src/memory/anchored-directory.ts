@@ -6,7 +6,7 @@
  * resolved by path, and what was opened is compared with what stands there.
  */
 import { constants, type Dirent, existsSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const OPEN_DIRECTORY =
@@ -68,6 +68,15 @@ export class AnchoredDirectory {
 
   entries(): Promise<Dirent[]> {
     return readdir(this.#base, { withFileTypes: true });
+  }
+
+  /** Removes a file, or a link itself; nothing where it is gone. */
+  async remove(name: string): Promise<void> {
+    try {
+      await unlink(this.at(name));
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
   }
 
   /** Makes the names in this directory durable, where the system can. */

@@ -1,12 +1,17 @@
 /**
- * Makes one change of a memory on disk.
+ * Makes one change of a memory on disk, while the lock of the directory is held.
  *
  * Invariants: a file is only ever put in its place whole (by link or rename), and its bytes and
  * names are synced before the command is answered; nothing is overwritten that was not looked at.
+ *
+ * Between memories the lock alone makes the look and the change one step; they never see the disk
+ * change meanwhile. The looks right before a rename are for programs that do not take the lock:
+ * they make it unlikely, not impossible, that such a program's write is lost.
  */
 import { type BigIntStats, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { link, rename, rmdir, unlink } from 'node:fs/promises';
 import { type AnchoredDirectory, systemCode } from './anchored-directory.ts';
+import { LOCK } from './directory-lock.ts';
 import { isSameFile, type UnfinishedFile, writeUnfinished } from './disk-text.ts';
 import { type DiskTree, statOf } from './disk-walk.ts';
 import { nameOf, namesOf, parentOf } from './memory-path.ts';
@@ -73,13 +78,13 @@ async function write(change: Write, { root, tree, stamp, number }: DiskMoment): 
       await parent.sync();
     });
   } finally {
-    if (isHeld) await unlinkAny(root, unfinished.name);
+    if (isHeld) await root.remove(unfinished.name);
   }
   await removeAbandoned(root, tree, unfinished);
   if (evicted.length > 0) await deleteFiles(evicted, root, 'some');
 }
 
-/** Writes that were never finished: their processes were killed. */
+/** What killed processes have left: writes that were never finished, and tickets of the lock. */
 async function removeAbandoned(
   root: AnchoredDirectory,
   { unfinished }: DiskTree,
@@ -87,8 +92,21 @@ async function removeAbandoned(
 ): Promise<void> {
   for (const name of unfinished) {
     const stats = await statOf(root, name);
-    if (stats?.isFile() && writtenAt - stats.mtimeNs > ABANDONED_NS) await unlinkAny(root, name);
+    if (stats === null || name === LOCK || writtenAt - stats.mtimeNs <= ABANDONED_NS) continue;
+    if (stats.isFile()) await root.remove(name);
+    else if (stats.isDirectory()) await removeTicket(root, name);
   }
+}
+
+/** One who waited for the lock and was killed. */
+async function removeTicket(root: AnchoredDirectory, name: string): Promise<void> {
+  const ticket = await root.child(name);
+  try {
+    for (const entry of await ticket.entries()) await ticket.remove(entry.name);
+  } finally {
+    await ticket.close();
+  }
+  await rmdir(root.at(name));
 }
 
 /** Deletes files; of `all` that were asked for at least one must still have been there. */
@@ -183,13 +201,5 @@ async function removeEmpty(parent: AnchoredDirectory, name: string): Promise<voi
     await rmdir(parent.at(name));
   } catch (error) {
     if (!CHANGED.has(systemCode(error))) throw error;
-  }
-}
-
-async function unlinkAny(directory: AnchoredDirectory, name: string): Promise<void> {
-  try {
-    await unlink(directory.at(name));
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
   }
 }

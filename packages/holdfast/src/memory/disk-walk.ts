@@ -5,11 +5,11 @@ import { type AnchoredDirectory, systemCode } from './anchored-directory.ts';
 import { MEMORY_ROOT, memoryPathFault } from './memory-path.ts';
 import type { MemoryFileInfo, MemoryTree } from './memory-tree.ts';
 
-/** The names of writes that are not finished; hidden, so no path of a memory reaches them. */
+/** Begins the names of unfinished writes and of the lock; hidden, so no path reaches them. */
 export const UNFINISHED = '.holdfast-';
 
 export interface DiskTree extends MemoryTree {
-  /** Files in the root that a write has not finished, or never will. */
+  /** Names in the root that a change in progress has put there, or one that will never end. */
   readonly unfinished: readonly string[];
 }
 

@@ -43,6 +43,7 @@ export type MemoryErrorCode =
   | 'MATCH_NOT_UNIQUE'
   | 'LIMIT_EXCEEDED'
   | 'CONFLICT'
+  | 'LOCKED'
   | 'UNSAFE_STORAGE'
   | 'STORAGE_ERROR';
 

@@ -42,6 +42,11 @@ it.each(['', ' ', 'a\0b', 7, undefined])('a directory must be a path, not %j', (
   expect(codeOf(() => createFileMemory(options))).toEqual(['INVALID_OPTION', 'directory']);
 });
 
+it.each([0, -1, 1.5, Number.NaN, 3_600_001, '9'])('a lock is not waited for %j', (wrong) => {
+  const options = { scope: 's', directory: 'somewhere', lockWaitMs: wrong as number };
+  expect(codeOf(() => createFileMemory(options))).toEqual(['INVALID_OPTION', 'lockWaitMs']);
+});
+
 it('a memory without limits has the default ones', async () => {
   const memory = createInMemoryMemory({ scope: 's' });
   const file_text = 'x'.repeat(defaultMemoryLimits.maxFileBytes);
