@@ -74,7 +74,7 @@ export class IgnoreShadow {
   /** Some rules are for folders only; git takes for one what is one here. */
   addFolder(key: string): void {
     try {
-      mkdirSync(this.#at(key));
+      mkdirSync(this.#at(key), { recursive: true });
     } catch (error) {
       // What is not there is no folder to git, and hides nothing.
       if (!isAbsent(error) && !isPresent(error)) throw error;

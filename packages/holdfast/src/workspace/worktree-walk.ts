@@ -38,12 +38,13 @@ export async function walkWorktree(scope: WalkScope): Promise<WalkedPaths> {
   const files = new Map<string, BigIntStats>();
   const repositories: string[] = [];
   const rules = new Map<string, Buffer>();
+  const open = foldersOf(scope.named);
   let folders: readonly string[] = [''];
   while (folders.length > 0) {
     const level = await levelBelow(scope, folders);
     for (const [key, found] of level) if (isRules(key) && found.isFile()) meet(scope, key, rules);
     const next: string[] = [];
-    for (const [key, found] of await withoutIgnored(scope, level)) {
+    for (const [key, found] of await withoutIgnored(scope, level, open)) {
       if (!found.isDirectory() || isGitFolder(key)) files.set(key, found);
       else if (await scope.isRepository(key)) repositories.push(key);
       else next.push(key);
@@ -84,18 +85,38 @@ function isRules(key: string): boolean {
   return key === RULES_NAME || key.endsWith(`/${RULES_NAME}`);
 }
 
-/** What is named is not ignored, nor is a folder of git. */
+/**
+ * What is named is not ignored, nor is a folder of git. A folder that leads to what is named is
+ * open: git says of each path in it whether it is ignored, be it by the folder. Other folders are
+ * asked for only so that what is in them need not be.
+ */
 async function withoutIgnored(
   { named, shadow }: WalkScope,
   level: readonly Standing[],
+  open: ReadonlySet<string>,
 ): Promise<readonly Standing[]> {
   const asked: string[] = [];
   for (const [key, found] of level) {
-    if (found.isDirectory()) shadow.addFolder(key);
-    if (!named.has(key) && !isGitFolder(key)) asked.push(key);
+    const isFolder = found.isDirectory();
+    if (named.has(key) || isGitFolder(key) || (isFolder && open.has(key))) continue;
+    if (isFolder) shadow.addFolder(key);
+    asked.push(key);
   }
   const ignored = await shadow.ignored(asked);
   return level.filter(([key]) => !ignored.has(key));
+}
+
+/** Every folder on the way to one of the paths. */
+function foldersOf(keys: ReadonlySet<string>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const key of keys) {
+    for (let at = key.lastIndexOf('/'); at > 0; at = key.lastIndexOf('/', at - 1)) {
+      const folder = key.slice(0, at);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
 }
 
 /** What is named and stands in an ignored folder or in a nested repository. */

@@ -9,6 +9,7 @@ import {
   type NodeWorkspacePolicy,
   underWorkspacePolicy,
   type WorkspaceChanges,
+  type WorkspaceInspector,
 } from 'holdfast';
 
 const environment = {
@@ -61,8 +62,10 @@ export class GitWorktree {
   }
 
   /** What `work` changes, as the inspector sees it. */
-  async changes(work: () => unknown): Promise<WorkspaceChanges> {
-    const inspector = createGitInspector();
+  async changes(
+    work: () => unknown,
+    inspector: WorkspaceInspector = createGitInspector(),
+  ): Promise<WorkspaceChanges> {
     const before = await inspector.capture(this.folder, never);
     await work();
     return inspector.compare(before, await inspector.capture(this.folder, never, before), never);

@@ -10,8 +10,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createGitInspector } from 'holdfast';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitWorktree } from './git-worktree.ts';
+import { GitWorktree, never } from './git-worktree.ts';
 
 let tree: GitWorktree;
 let outside: GitWorktree;
@@ -455,6 +456,40 @@ describe('what stands in the folder of git', () => {
 });
 
 describe('a look', () => {
+  it('believes the stamp of a file only while nothing of it was changed', async () => {
+    const inspector = createGitInspector({ settleMs: 0 });
+    await inspector.capture(tree.folder, never);
+    expect((await tree.changes(() => {}, inspector)).paths).toEqual([]);
+    expect((await tree.changes(editUnderTheSameStat, inspector)).paths).toEqual(['a.txt']);
+    const replace = () => {
+      const { atime, mtime } = lstatSync(tree.at('a.txt'));
+      outside.write({ other: 'six\n' });
+      utimesSync(outside.at('other'), atime, mtime);
+      renameSync(outside.at('other'), tree.at('a.txt'));
+    };
+    expect((await tree.changes(replace, inspector)).paths).toEqual(['a.txt']);
+  });
+
+  it('goes on from the one before it, also when that was of another folder', async () => {
+    const inspector = createGitInspector({ settleMs: 0 });
+    outside.commit({ 'a.txt': 'elsewhere\n' });
+    await inspector.capture(outside.folder, never);
+    expect((await tree.changes(edit, inspector)).changes).toEqual([
+      { path: 'a.txt', kind: 'modified', lines: 2 },
+    ]);
+  });
+
+  it('takes no snapshot of another inspector to go on from', async () => {
+    const foreign = await createGitInspector().capture(tree.folder, never);
+    const look = createGitInspector().capture(tree.folder, never, foreign);
+    await expect(look).rejects.toThrow(/snapshot of this inspector/);
+  });
+
+  it.each([-1, 0.5, Number.NaN])('takes no age of %s for a stamp to be believed', (settleMs) => {
+    const refused = expect.objectContaining({ code: 'INVALID_OPTION' });
+    expect(() => createGitInspector({ settleMs })).toThrow(refused);
+  });
+
   it('leaves the worktree, the index and the folder of git as they were', async () => {
     mkdirSync(tree.at('empty'));
     tree.write({ new: 'n\n', 'build/x': 'x\n' });

@@ -10,11 +10,13 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import type * as fc from 'fast-check';
 import { array, assert, asyncProperty, constant, constantFrom, oneof, record } from 'fast-check';
+import { createGitInspector } from 'holdfast';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GitWorktree } from './git-worktree.ts';
 
@@ -25,7 +27,18 @@ type Operation =
   | { readonly kind: 'write'; readonly name: string; readonly content: string }
   | { readonly kind: 'move'; readonly name: string; readonly to: string }
   | { readonly kind: 'link'; readonly name: string; readonly to: string }
-  | { readonly kind: 'remove' | 'execute' | 'stage' | 'unstage' | 'untrack'; readonly name: string }
+  | {
+      readonly kind:
+        | 'remove'
+        | 'execute'
+        | 'stage'
+        | 'unstage'
+        | 'untrack'
+        | 'assume'
+        | 'skip'
+        | 'restamp';
+      readonly name: string;
+    }
   | { readonly kind: 'commit' | 'commit staged' | 'reset' | 'back' | 'branch' };
 
 const name = constantFrom(...names);
@@ -38,7 +51,16 @@ const operation: fc.Arbitrary<Operation> = oneof(
   {
     weight: 6,
     arbitrary: record({
-      kind: constantFrom('remove', 'execute', 'stage', 'unstage', 'untrack'),
+      kind: constantFrom(
+        'remove',
+        'execute',
+        'stage',
+        'unstage',
+        'untrack',
+        'assume',
+        'skip',
+        'restamp',
+      ),
       name,
     }),
   },
@@ -50,6 +72,8 @@ const operation: fc.Arbitrary<Operation> = oneof(
 const operations = array(operation, { maxLength: 8 });
 
 const tree = new GitWorktree();
+/** It lets stamps stand for contents as soon as it can, and remembers what it read last. */
+const inspector = createGitInspector({ settleMs: 0 });
 afterAll(() => tree.remove());
 
 /** Some operations do not fit the state they meet: those do nothing, as for an attempt. */
@@ -74,11 +98,23 @@ function attempt(operation: Operation): void {
       return symlinkSync(operation.to, tree.at(operation.name));
     case 'remove':
       return rmSync(tree.at(operation.name), { force: true });
+    case 'restamp':
+      return changeUnderItsTimes(tree.at(operation.name));
     case 'execute':
       return chmodSync(tree.at(operation.name), 0o755);
     default:
       runGit(operation);
   }
+}
+
+/** Other bytes of the same number, and the times as they were. */
+function changeUnderItsTimes(file: string): void {
+  const { atime, mtime } = lstatSync(file);
+  writeFileSync(
+    file,
+    readFileSync(file).map((byte) => byte ^ 1),
+  );
+  utimesSync(file, atime, mtime);
 }
 
 function runGit(operation: Operation): void {
@@ -91,6 +127,12 @@ function runGit(operation: Operation): void {
       return;
     case 'untrack':
       tree.git('rm', '--cached', '--quiet', '--', operation.name);
+      return;
+    case 'assume':
+      tree.git('update-index', '--assume-unchanged', '--', operation.name);
+      return;
+    case 'skip':
+      tree.git('update-index', '--skip-worktree', '--', operation.name);
       return;
     case 'commit':
       return tree.commit();
@@ -108,16 +150,28 @@ function runGit(operation: Operation): void {
   }
 }
 
-/** Everything, read as it stands: files by content and mode, and what the index holds. */
-function everything(): { readonly paths: ReadonlyMap<string, string>; readonly head: string } {
+interface Everything {
+  readonly paths: ReadonlyMap<string, string>;
+  readonly head: string;
+  readonly branch: string;
+  readonly refs: ReadonlyMap<string, string>;
+}
+
+/** All as it stands: files by content and mode, what the index holds, HEAD and refs. */
+function everything(): Everything {
   const paths = new Map<string, string>();
   for (const file of filesBelow('')) paths.set(file, `present ${fileOnDisk(file)}`);
-  for (const line of tree.git('ls-files', '--stage', '-z').split('\0')) {
+  for (const line of tree.git('ls-files', '--stage', '-v', '-z').split('\0')) {
     const [entry, file] = line.split('\t');
     if (file !== undefined) paths.set(file, `${paths.get(file) ?? ''} staged ${entry}`);
   }
-  const branch = tree.git('branch', '--show-current');
-  return { paths, head: tree.git('rev-parse', 'HEAD') + branch };
+  const branch = tree.git('branch', '--show-current').trim();
+  const refs = new Map<string, string>();
+  for (const line of tree.git('show-ref').trim().split('\n')) {
+    const [id = '', ref = ''] = line.split(' ');
+    refs.set(ref, id);
+  }
+  return { paths, head: tree.git('rev-parse', 'HEAD') + branch, branch, refs };
 }
 
 function filesBelow(folder: string): readonly string[] {
@@ -135,14 +189,21 @@ function fileOnDisk(file: string): string {
   return `${(stat.mode & 0o100) === 0 ? 'plain' : 'executable'} ${content}`;
 }
 
-function naiveChanges(
-  before: ReturnType<typeof everything>,
-  after: ReturnType<typeof everything>,
+function naiveChanges(before: Everything, after: Everything): readonly string[] {
+  const changed = differing(before.paths, after.paths);
+  const isMoved = before.head !== after.head;
+  const ofHead = isMoved ? [before.branch, after.branch].map((name) => `refs/heads/${name}`) : [];
+  const refs = differing(before.refs, after.refs).filter((ref) => !ofHead.includes(ref));
+  const ofGit = [...(isMoved ? ['HEAD'] : []), ...refs].map((name) => `@git/${name}`);
+  return [...changed, ...ofGit].sort();
+}
+
+function differing(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
 ): readonly string[] {
-  const all = new Set([...before.paths.keys(), ...after.paths.keys()]);
-  const changed = [...all].filter((file) => before.paths.get(file) !== after.paths.get(file));
-  if (before.head !== after.head) changed.push('@git/HEAD');
-  return changed.sort();
+  const all = new Set([...before.keys(), ...after.keys()]);
+  return [...all].filter((name) => before.get(name) !== after.get(name));
 }
 
 describe('any sequence of file and git operations', () => {
@@ -154,9 +215,10 @@ describe('any sequence of file and git operations', () => {
       tree.commit({ 'h/i/"j"': '1\n', a: '1\n' });
       for (const operation of earlier) perform(operation);
       const before = everything();
-      const { paths } = await tree.changes(() => {
+      const work = () => {
         for (const operation of later) perform(operation);
-      });
+      };
+      const { paths } = await tree.changes(work, inspector);
       expect([...paths].sort()).toEqual(naiveChanges(before, everything()));
     });
     await assert(property, { numRuns: 40 });

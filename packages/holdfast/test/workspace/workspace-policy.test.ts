@@ -77,6 +77,17 @@ describe('a changed path', () => {
   it.each<[readonly string[], readonly string[], readonly string[]]>([
     [['src/**'], ['src/a.ts', 'src/b/c.ts', 'lib/a.ts', 'src2/a.ts'], ['lib/a.ts', 'src2/a.ts']],
     [['*.md'], ['a.md', 'docs/a.md'], ['docs/a.md']],
+    [
+      ['src/**', 'a/*'],
+      ['src', 'a'],
+      ['src', 'a'],
+    ],
+    [
+      ['**', '*/*/*'],
+      ['@git/HEAD', '@git/config', '@git/hooks/x'],
+      ['@git/config', '@git/hooks/x'],
+    ],
+    [['@git/hooks/*', 'a'], ['@git/hooks/x', '@git/config', 'a'], ['@git/config']],
     [['**'], ['.github/x', 'a/.b/c', 'a b', 'a\nb', '@git/HEAD'], []],
     [['src/*'], ['src/.env', 'src/a\\xff'], []],
     [['src/*', '@git/HEAD'], ['@git/HEAD', 'src/a'], []],
