@@ -31,6 +31,15 @@ export class SimArtifacts {
     return count;
   }
 
+  bytesOf(runId: string): number {
+    let bytes = 0;
+    for (const [key, held] of this.#backing.artifacts) {
+      if (!key.endsWith(`/${runId}`)) continue;
+      for (const artifact of held.values()) bytes += artifact.bytes.byteLength;
+    }
+    return bytes;
+  }
+
   /** No artifact holds a secret. Throws `SimViolation`. */
   checkSecrets(): void {
     for (const [run, held] of this.#backing.artifacts) {

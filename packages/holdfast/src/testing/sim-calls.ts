@@ -1,103 +1,46 @@
 /** What engines are really asked, held against what the log says at that moment. */
-import type { EngineFailureKind } from '../base/engine-failure.ts';
-import type { GraphEngineIdentity } from '../base/engine-identity.ts';
+import { canonicalText } from '../base/digest.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
+import { UNKNOWN_USAGE } from '../base/usage.ts';
 import type { AgentRequest } from '../engine/engine.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
-import { type CallWitness, deadKeys, type ReceiptPlace, targetKeys } from './sim-lane-referee.ts';
-import { type SeatPlan, targetKey } from './sim-lanes.ts';
+import type { SimBudget } from './sim-budget.ts';
+import { type CutOff, SimCall } from './sim-call.ts';
+import type { BudgetPlan } from './sim-extras.ts';
+import {
+  type CallWitness,
+  type EndedProbe,
+  type ReceiptPlace,
+  targetKeys,
+} from './sim-lane-referee.ts';
+import { type EnginePlan, type SeatPlan, targetKey } from './sim-lanes.ts';
+import type { SimProcess } from './sim-process.ts';
 import type { SimRecord } from './sim-record.ts';
 import type { SimReferee } from './sim-referee.ts';
 import type { SimTrace } from './sim-trace.ts';
 import { SimViolation } from './sim-violation.ts';
-
-/** How a call has ended, as its engine knows it. */
-export interface CallEnd {
-  /** Null for an answer that can be read. */
-  readonly failure: EngineFailureKind | null;
-  /** Null when the end itself says nothing of it. */
-  readonly usage: UsageReceipt | null;
-  readonly effective: GraphEngineIdentity | null;
-  /** Whether a reader may take what was heard, or nothing, for what the end says of usage. */
-  readonly isUnclear?: boolean;
-}
-
-/** One call, and all that its engine has said in it. */
-export class SimCall {
-  readonly seat: SeatPlan;
-  /** Its place among all calls of the seat, from 0. */
-  readonly index: number;
-  /** Which launch of the position has made it; 0 when nobody can know of it. */
-  readonly launch: number;
-  readonly #signal: AbortSignal;
-  readonly #heard: UsageReceipt[] = [];
-  #end: CallEnd | null = null;
-  #wasStopped = false;
-
-  constructor(call: { seat: SeatPlan; index: number; launch: number; signal: AbortSignal }) {
-    this.seat = call.seat;
-    this.index = call.index;
-    this.launch = call.launch;
-    this.#signal = call.signal;
-  }
-
-  /** The engine has told of its usage while the call was open. */
-  told(usage: UsageReceipt): void {
-    if (this.#end === null) this.#heard.push(usage);
-  }
-
-  /** The first end counts. */
-  ended(end: CallEnd): void {
-    if (this.#end !== null) return;
-    this.#end = end;
-    this.#wasStopped = this.#signal.aborted;
-  }
-
-  /** What it has proven dead, whether that is recorded yet or not. */
-  get proven(): readonly string[] {
-    const { adapter, provider, model } = this.seat.target;
-    return deadKeys(this.#end?.failure ?? '', { adapter, provider, model }, {});
-  }
-
-  /** What a receipt says otherwise than the engine, or null. */
-  fault(receipt: JsonObject): string | null {
-    const { usage = null, effective = null } = receipt;
-    const failure = receipt['failure'] ?? null;
-    const end = this.#end;
-    const asItEnded =
-      end !== null &&
-      failure === end.failure &&
-      textOf(effective) === textOf(end.effective as unknown as JsonValue) &&
-      this.#usages(end).includes(textOf(usage));
-    if (asItEnded) return null;
-    // The attempt was over first: then the call has no end in the record.
-    const isLetGo = failure === 'timeout' || failure === 'aborted';
-    const mayBeLetGo = end === null || this.#wasStopped;
-    const heard = [UNKNOWN_USAGE, ...this.#heard].map(usageText);
-    if (mayBeLetGo && isLetGo && effective === null && heard.includes(textOf(usage))) return null;
-    return `its engine has said ${JSON.stringify({ end, heard: this.#heard })}`;
-  }
-
-  #usages(end: CallEnd): readonly string[] {
-    const last = this.#heard.at(-1);
-    const said = end.usage ?? last ?? UNKNOWN_USAGE;
-    if (end.isUnclear !== true) return [usageText(said)];
-    return [said, UNKNOWN_USAGE, ...(last === undefined ? [] : [last])].map(usageText);
-  }
-}
 
 /** What an engine is asked, and by whom. */
 export interface AskedCall {
   readonly seat: SeatPlan;
   readonly request: AgentRequest;
   readonly signal: AbortSignal;
-  /** The process. */
-  readonly who: string;
+  /** Who asks. */
+  readonly process: SimProcess;
+}
+
+/** The budget of tokens that all calls share. */
+export interface CallBudgets {
+  readonly plan: BudgetPlan | null;
+  readonly budget: SimBudget;
+  /** Whether one process at a time calls: only then it knows all that was used. */
+  readonly isSole: boolean;
 }
 
 export class SimCalls implements CallWitness {
   readonly #trace: SimTrace;
+  readonly #now: () => number;
+  readonly #budgets: CallBudgets;
   readonly #bySeat = new Map<string, number>();
   readonly #calls = new Map<string, SimCall[]>();
   readonly #probes = new Map<string, SimCall>();
@@ -106,9 +49,13 @@ export class SimCalls implements CallWitness {
   readonly #known = new Map<string, number>();
   /** All calls that a process has made for a run. */
   readonly #own = new Map<string, SimCall[]>();
+  /** All calls that it has made. */
+  readonly #byProcess = new Map<string, readonly SimCall[]>();
 
-  constructor(trace: SimTrace) {
+  constructor(trace: SimTrace, now: () => number, budgets: CallBudgets) {
     this.#trace = trace;
+    this.#now = now;
+    this.#budgets = budgets;
   }
 
   /** A process has read or written a stream as far as `sequence`. */
@@ -123,14 +70,24 @@ export class SimCalls implements CallWitness {
   }
 
   /** A call of which nothing is checked: a dead process cannot be held to anything. */
-  uncounted({ seat, signal }: AskedCall): SimCall {
+  uncounted(asked: AskedCall): SimCall {
+    return this.#callOf(asked, 0, null);
+  }
+
+  #callOf(asked: AskedCall, launch: number, plan: EnginePlan | null): SimCall {
+    const { seat, signal, request, process } = asked;
     const index = this.#next(this.#bySeat, targetKey(seat.target));
-    return new SimCall({ seat, index, launch: 0, signal });
+    const graceMs = request.timeoutGraceMs ?? 0;
+    const isHard = plan?.extras?.usesBudget === true && this.#budgets.plan?.mode === 'hard';
+    const hardTokens = isHard ? (plan.extras.callTokens?.tokens ?? null) : null;
+    const call = { seat, index, launch, signal, graceMs, process, plan, hardTokens };
+    return new SimCall({ ...call, now: this.#now });
   }
 
   /** An engine is called. Throws `SimViolation` when it must not be. */
   called(record: SimRecord, asked: AskedCall, note: (call: SimCall) => void): void {
-    const { seat, request, who, signal } = asked;
+    const { seat, request, signal } = asked;
+    const who = asked.process.name;
     const { runId = '', path = [], attemptId = '' } = request.attempt ?? {};
     const position = path[0] ?? '';
     const referee = record.referee(runId);
@@ -140,11 +97,13 @@ export class SimCalls implements CallWitness {
     // One that stands still for long is overtaken: nobody can stop what it does then.
     const isOwn = found?.owner?.startsWith(`${who}/`) === true && found.status === 'running';
     const launch = isOwn ? (found?.launches ?? 0) : 0;
-    const index = this.#next(this.#bySeat, targetKey(seat.target));
-    const call = new SimCall({ seat, index, launch, signal });
+    const plan = referee?.planOf(found?.nodeId ?? '');
+    const call = this.#callOf(asked, launch, plan?.kind === 'engine' ? plan : null);
     note(call);
     const own = `${who} ${runId}`;
     this.#own.set(own, [...(this.#own.get(own) ?? []), call]);
+    const earlier = this.#byProcess.get(who) ?? [];
+    this.#byProcess.set(who, [...earlier, call]);
     if (referee === undefined) return;
     if (signal.aborted) refuse(referee, call, 'it had been told to stop');
     if (request.purpose === 'preflight') return this.#probed(referee, call, request, attemptId);
@@ -158,6 +117,7 @@ export class SimCalls implements CallWitness {
     const before = (this.#calls.get(key) ?? []).filter((each) => each.launch === launch);
     this.#calls.set(key, [...(this.#calls.get(key) ?? []), call]);
     this.#check(referee, call, { before, position, own });
+    this.#checkTokens(referee, call, earlier);
   }
 
   #probed(referee: SimReferee, call: SimCall, request: AgentRequest, probeEventId: string): void {
@@ -194,6 +154,18 @@ export class SimCalls implements CallWitness {
     }
   }
 
+  /** Hard limits need an engine that keeps them, and no call begins without room in its budgets. */
+  #checkTokens(referee: SimReferee, call: SimCall, earlier: readonly SimCall[]): void {
+    const { plan, budget, isSole } = this.#budgets;
+    const { extras } = call.plan ?? {};
+    if (call.plan === null || extras === undefined) return;
+    const isHard =
+      extras.callTokens?.mode === 'hard' || (extras.usesBudget && plan?.mode === 'hard');
+    if (isHard && call.seat.enforcesLimit !== true) refuse(referee, call, 'it keeps no limit');
+    const rule = isSole ? budget.refusal(call.plan, earlier) : null;
+    if (rule !== null) refuse(referee, call, rule);
+  }
+
   /** Dead by the log, or by what this very process has just seen and is about to record. */
   #isGone({ lanes }: SimReferee, target: ExecutionTarget, own: string): boolean {
     if (lanes.diedAt(target) !== null) return true;
@@ -207,22 +179,32 @@ export class SimCalls implements CallWitness {
   }
 
   /** What a receipt of an own call says otherwise than its engine, or null. */
-  fault(of: ReceiptPlace, receipt: JsonObject): string | null {
+  fault(of: ReceiptPlace, receipt: JsonObject, cut: CutOff | null): string | null {
     const call = this.#of(of)[of.place - 1];
-    return call === undefined ? 'no engine was called' : call.fault(receipt);
+    return call === undefined ? 'no engine was called' : call.fault(receipt, cut);
   }
 
   /** What the end of a check says otherwise than the engine that was called for it, or null. */
-  probeFault(probeEventId: string, outcome: JsonObject): string | null {
+  probeFault({ probeEventId, outcome, isOwn }: EndedProbe): string | null {
     const call = this.#probes.get(probeEventId);
-    const { usage = null, kind = null } = outcome;
-    if (call === undefined) return textOf(usage) === UNKNOWN ? null : 'no engine was called';
-    // Of an interrupted check, and of one whose evidence was not stored, only usage is known.
+    const { usage = null, kind = null, reported = null } = outcome;
+    if (!isOwn || call === undefined) {
+      const isKnown = canonicalText(usage) !== UNKNOWN || reported !== null;
+      return isKnown ? 'nobody knows that of a check that was cut off' : null;
+    }
+    if (kind === 'interrupted' || kind === 'recording-failed') return call.usageFault(usage);
     const failure = kind === 'failed' ? (outcome['failure'] ?? null) : null;
-    const reported = outcome['reported'] ?? null;
-    const whole = { failure, effective: reported, usage };
-    if (kind === 'interrupted' || kind === 'recording-failed') return null;
-    return call.fault(whole);
+    return call.probeFault({ failure, effective: reported, usage });
+  }
+
+  /** The call of a receipt. */
+  call(of: ReceiptPlace): SimCall | null {
+    return this.#of(of)[of.place - 1] ?? null;
+  }
+
+  /** A receipt stands in a log. */
+  recorded(plan: EnginePlan, usage: JsonValue | undefined): void {
+    this.#budgets.budget.recorded(plan, usage);
   }
 
   /** How many calls a launch of a position has made. */
@@ -257,12 +239,4 @@ function hasNoAdmission(referee: SimReferee, target: ExecutionTarget | undefined
   );
 }
 
-const UNKNOWN = usageText(UNKNOWN_USAGE);
-
-function usageText(usage: UsageReceipt): string {
-  return textOf(usage as unknown as JsonValue);
-}
-
-function textOf(value: JsonValue): string {
-  return JSON.stringify(Object.entries(value ?? {}).sort());
-}
+const UNKNOWN = canonicalText(UNKNOWN_USAGE as unknown as JsonValue);

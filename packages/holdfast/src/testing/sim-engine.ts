@@ -19,19 +19,34 @@ import type {
   EngineListener,
 } from '../engine/engine.ts';
 import { EngineError, type EngineErrorOptions } from '../engine/engine-error.ts';
-import type { AskedCall, SimCall } from './sim-calls.ts';
+import type { SimCall } from './sim-call.ts';
+import type { AskedCall } from './sim-calls.ts';
 import type { EngineAct, SeatPlan } from './sim-lanes.ts';
 import type { SimProcess } from './sim-process.ts';
-import { SECRET_PIECES, SIMULATED_SECRET, secretForm } from './sim-secret.ts';
+import {
+  LINE_PIECES,
+  SECRET_LINES,
+  SECRET_PIECES,
+  SIMULATED_SECRET,
+  secretForm,
+  textWithLines,
+} from './sim-secret.ts';
 
 /** What is told after the end of a call begins so: nobody may hear it. */
 export const TOO_LATE = 'too late';
+
+/** They never come to an end. */
+const SILENT_ACTS: readonly EngineAct[] = [
+  'never answers',
+  'tells its usage only',
+  'tells as it goes, then hangs',
+];
 
 /** What an engine needs of the simulation around it. */
 export interface EngineHost {
   readonly process: SimProcess;
   /** Notes a call. */
-  readonly called: (asked: Omit<AskedCall, 'who'>) => SimCall;
+  readonly called: (asked: Omit<AskedCall, 'process'>) => SimCall;
   /** Notes a question; gives its place among all of the seat, from 0. */
   readonly asked: (seat: SeatPlan) => number;
   readonly acts: (act: EngineAct) => void;
@@ -101,9 +116,9 @@ class EngineRun {
     this.#host.mayDie(`${this.#place}, which begins`);
     if (this.#act === 'tells its usage only') this.#tellUsage();
     if (this.#act === 'leaks in pieces') this.#tell(SECRET_PIECES[0]);
-    if (this.#act === 'never answers' || this.#act === 'tells its usage only') {
-      return new Promise(() => undefined);
-    }
+    if (this.#act === 'leaks lines in pieces') this.#tell(LINE_PIECES[0]);
+    if (this.#act.startsWith('tells as it goes')) await this.#tellMore();
+    if (SILENT_ACTS.includes(this.#act)) return new Promise(() => undefined);
     if (this.#act === 'outlives its process') await this.#host.sleep(this.#seat.workMs + 300);
     else await this.#worked();
     this.#host.mayDie(`${this.#place}, which ends`);
@@ -127,6 +142,13 @@ class EngineRun {
     });
   }
 
+  /** What is told later counts in place of what was told before. */
+  async #tellMore(): Promise<void> {
+    this.#tellUsage(1);
+    await this.#host.process.sleep(Math.max(1, this.#seat.workMs));
+    this.#tellUsage(4);
+  }
+
   #stopped(): unknown {
     if (this.#act !== 'gives the reason') return this.#failed({ kind: 'aborted' });
     this.#call.ended({ failure: 'aborted', usage: null, effective: null });
@@ -144,10 +166,21 @@ class EngineRun {
       case 'fails without usage':
         throw this.#failed({ kind: 'transient' });
       case 'tells usage, then fails':
-        this.#tellUsage();
+        this.#tellUsage(2, true);
         throw this.#failed({ kind: 'rate-limit' });
       case 'leaks in its error':
         throw this.#leaking();
+      case 'leaks lines in its error': {
+        const message = textWithLines(this.#call.index);
+        this.#call.ended({ failure: 'transient', usage: null, effective: null });
+        throw new EngineError({ kind: 'transient', message });
+      }
+      case 'leaks lines in nonsense':
+        return this.#malformed({ parts: `${SECRET_LINES} for ${this.#call.index}` });
+      case 'overspends and is refused':
+        throw this.#failed({ kind: 'auth', usage: this.#usage(60) });
+      case 'overspends and fails':
+        throw this.#failed({ kind: 'transient', usage: this.#usage(60) });
       case 'answers nonsense':
         return this.#malformed({ parts: 'many' });
       case 'answers as another':
@@ -177,6 +210,15 @@ class EngineRun {
       case 'leaks in pieces':
         this.#tell(SECRET_PIECES[1]);
         return this.#said('Nothing to see.');
+      case 'leaks lines in pieces':
+        this.#tell(LINE_PIECES[1]);
+        return this.#said('Nothing to see.');
+      case 'leaks lines':
+        return this.#said(textWithLines(this.#call.index));
+      case 'overspends':
+        return this.#said('at length', { usage: this.#usage(60) });
+      case 'tells as it goes':
+        return this.#said('well', { usage: UNKNOWN_USAGE });
       case 'leaks its name': {
         const effective = { ...engineIdentity(this.#seat.target), model: SIMULATED_SECRET };
         return this.#said('well', { effective });
@@ -198,17 +240,17 @@ class EngineRun {
     differs: Partial<Pick<AgentResult, 'usage' | 'effective'>> = {},
   ): AgentResult {
     const result = { ...this.#result(said), ...differs };
-    if (this.#act !== 'tells nonsense') {
+    if (this.#act !== 'tells nonsense' && this.#act !== 'tells as it goes') {
       this.#tell(`${this.#place} is answered. `);
-      this.#tellUsage();
+      this.#tellUsage(2, true);
     }
     const { usage, effective } = result;
     const isHidden = effective?.model === SIMULATED_SECRET;
     this.#call.ended({
       failure: null,
-      usage,
+      usage: usage.kind === 'unknown' ? null : usage,
       effective: isHidden || effective === null ? null : engineIdentity(effective),
-      isUnclear: usage.kind === 'unknown',
+      answer: said,
     });
     return result;
   }
@@ -223,12 +265,13 @@ class EngineRun {
     return { parts: [part], usage: this.#usage(5), requested, effective: requested };
   }
 
-  /** An answer that nobody can read. */
+  /** An answer that nobody can read: who gave it and what that took counts all the same. */
   #malformed(differs: object): AgentResult {
-    const result = { ...this.#result('well'), ...differs };
+    if (this.#call.index % 2 === 1) this.#tellUsage(2, true);
     const usage = 'usage' in differs ? null : this.#usage(5);
-    this.#call.ended({ failure: 'unknown', usage, effective: null, isUnclear: true });
-    return result as AgentResult;
+    const effective = engineIdentity(this.#seat.target);
+    this.#call.ended({ failure: 'unknown', usage, effective, isMalformed: true });
+    return { ...this.#result('well'), ...differs } as AgentResult;
   }
 
   #failed({ kind, usage }: Pick<EngineErrorOptions, 'kind' | 'usage'>): EngineError {
@@ -280,9 +323,9 @@ class EngineRun {
     this.#onEvent({ kind: 'text', text });
   }
 
-  #tellUsage(): void {
-    const usage = this.#usage(2);
-    this.#call.told(usage);
+  #tellUsage(inputTokens = 2, isLast = false): void {
+    const usage = this.#usage(inputTokens);
+    this.#call.told(usage, isLast);
     this.#onEvent({ kind: 'usage', usage });
   }
 

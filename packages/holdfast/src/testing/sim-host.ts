@@ -79,8 +79,19 @@ export class SimHosts {
 /** Lives again and again until the run has ended. */
 export async function hostRun(world: SimWorld, hosts: SimHosts, name: string): Promise<void> {
   const random = world.random.fork(name);
-  while (!world.isOver) {
+  const { rivalUntilMs } = world.extras;
+  let isOver = false;
+  let present: SimProcess | null = null;
+  if (name === 'rival' && rivalUntilMs !== null) {
+    // Two that check engines may keep each other from ending for ever: one gives up.
+    world.clock.after(rivalUntilMs, () => {
+      isOver = true;
+      if (present !== null) world.kill(present, 'gives up');
+    });
+  }
+  while (!world.isOver && !isOver) {
     const process = world.spawn(name);
+    present = process;
     const life = new HostLife({ world, hosts, process, random });
     const end = await process.outlived(life.live());
     world.kill(process, 'leaves');
@@ -277,7 +288,7 @@ class HostLife {
       await startRelative(this.#storage, run);
     } catch (error) {
       // Somebody, or this very host by a write that seemed to fail, has started it.
-      world.explain(error, this.#who, ['SEQUENCE_CONFLICT', ...STORE_FAULTS]);
+      world.explain(error, this.#who, ['SEQUENCE_CONFLICT', ...this.#full(), ...STORE_FAULTS]);
     }
   }
 
@@ -322,6 +333,11 @@ class HostLife {
     };
   }
 
+  /** A store that has no room yet may refuse what cannot be left out. */
+  #full(): readonly string[] {
+    return this.#parts.world.extras.quota === null ? [] : ['STORAGE_LIMIT_EXCEEDED'];
+  }
+
   #expected(): readonly string[] {
     const { owners, leases, freezes } = this.#parts.world.options;
     const checked = this.#parts.world.plan.preflight === null ? [] : ['PROTOCOL'];
@@ -331,6 +347,6 @@ class HostLife {
       leases || freezes > 0
         ? ['OWNERSHIP_LOST', 'LEASE_LOST', 'STALE_FENCE', 'RESUME_EVENT_MISMATCH']
         : [];
-    return ['ABORTED', ...STORE_FAULTS, ...checked, ...shared, ...late, ...fenced];
+    return ['ABORTED', ...STORE_FAULTS, ...this.#full(), ...checked, ...shared, ...late, ...fenced];
   }
 }

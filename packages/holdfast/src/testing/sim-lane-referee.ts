@@ -3,11 +3,13 @@
  * the words of the seed, apart from the library's own rules.
  */
 
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
-import type { LanePlan } from './sim-lanes.ts';
+import type { CutOff } from './sim-call.ts';
+import type { EnginePlan, LanePlan } from './sim-lanes.ts';
 import { textOf } from './sim-position.ts';
+import type { Answer } from './sim-verdict.ts';
 
 /** A receipt among those of one launch of a position, from 1. */
 export interface ReceiptPlace {
@@ -17,12 +19,31 @@ export interface ReceiptPlace {
   readonly place: number;
 }
 
+/** The end of a live check in a log. */
+export interface EndedProbe {
+  readonly probeEventId: string;
+  readonly outcome: JsonObject;
+  /** Whether whoever began it has written its end. */
+  readonly isOwn: boolean;
+}
+
+/** How a call has ended for its node. */
+export interface AnsweredCall {
+  readonly answer: Answer | null;
+  /** Whether it had been told to stop by then. */
+  readonly wasStopped: boolean;
+}
+
 /** What engines have really done. */
 export interface CallWitness {
   /** What a receipt says otherwise than the engine of its call, or null. */
-  fault(of: ReceiptPlace, receipt: JsonObject): string | null;
+  fault(of: ReceiptPlace, receipt: JsonObject, cut: CutOff | null): string | null;
   /** The same of the end of a live check. */
-  probeFault(probeEventId: string, outcome: JsonObject): string | null;
+  probeFault(ended: EndedProbe): string | null;
+  /** The call of a receipt. */
+  call(of: ReceiptPlace): AnsweredCall | null;
+  /** A receipt stands in a log. */
+  recorded(plan: EnginePlan, usage: JsonValue | undefined): void;
   /** How many engine calls a launch of a position has made. */
   count(of: Omit<ReceiptPlace, 'place'>): number;
 }
@@ -61,7 +82,7 @@ export class LaneReferee {
   }
 
   /** The rule that a receipt breaks, or null. */
-  receipt(payload: JsonObject, { laneId, launch, isOwn }: ReceiptContext): string | null {
+  receipt(payload: JsonObject, { laneId, launch, isOwn, cut }: ReceiptContext): string | null {
     const position = textOf(payload['position']);
     const expected = (this.#receipts.get(position) ?? 0) + 1;
     if (payload['sequence'] !== expected) return `it is receipt ${expected} of its position`;
@@ -77,7 +98,18 @@ export class LaneReferee {
     const isOurs = this.lane(laneId)?.seats.some(({ target }) => isTarget(requested, target));
     if (isOurs !== true) return 'its lane has no such target';
     if (!isOwn) return 'another process has made the call';
-    return this.#witness.fault({ runId: this.#runId, position, launch, place }, payload);
+    return this.#witness.fault({ runId: this.#runId, position, launch, place }, payload, cut);
+  }
+
+  /** The last call of a launch. */
+  called(position: string, launch: number): AnsweredCall | null {
+    const place = this.#recent.get(position) ?? 0;
+    return this.#witness.call({ runId: this.#runId, position, launch, place });
+  }
+
+  /** A receipt of this node stands in the log: it counts for its budgets. */
+  counted(plan: EnginePlan, { usage }: JsonObject): void {
+    this.#witness.recorded(plan, usage);
   }
 
   /** The rule that a dead-lane fact breaks, or null; `before` stands before it in its append. */
@@ -102,8 +134,8 @@ export class LaneReferee {
   }
 
   /** The rule that a check's end breaks, or null. */
-  probed(probeEventId: string, outcome: JsonObject): string | null {
-    return this.#witness.probeFault(probeEventId, outcome);
+  probed(ended: EndedProbe): string | null {
+    return this.#witness.probeFault(ended);
   }
 
   /** The rule that an outcome of an attempt breaks: each of its calls has left a receipt. */
@@ -119,6 +151,8 @@ interface ReceiptContext {
   readonly laneId: string;
   readonly launch: number;
   readonly isOwn: boolean;
+  /** Why nobody waited for the call, as the outcome behind the receipt says. */
+  readonly cut: CutOff | null;
 }
 
 /** All that a target is dead by. */
@@ -157,6 +191,14 @@ export function endsCutOff({ type, payload }: EventEnvelope, position: string): 
   if (outcome['position'] !== position) return false;
   if (type === 'graph:node-failed') return outcome['abandoned'] === true;
   return type === 'graph:node-resumed' || type === 'graph:node-paused';
+}
+
+/** Why nobody waits for the call of a receipt any more, as the event behind it says. */
+export function cutOffOf(event: EventEnvelope | null, position: string): CutOff | null {
+  const outcome = isJsonObject(event?.payload) ? event.payload : {};
+  if (event?.type !== 'graph:node-failed' || outcome['position'] !== position) return null;
+  if (outcome['code'] === 'TIMEOUT') return 'timeout';
+  return outcome['code'] === 'ABORTED' ? 'aborted' : null;
 }
 
 /** True for a failure after which its receipt is followed by the fact that a target is dead. */

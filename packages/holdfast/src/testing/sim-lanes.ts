@@ -3,6 +3,7 @@ import { ENGINE_FAILURE_KINDS, type EngineFailureKind } from '../base/engine-fai
 import type { ExecutionLaneDescription, ExecutionTarget } from '../graph/execution-target.ts';
 import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import type { EngineExtras, EXTRA_ACTS } from './sim-extras.ts';
 
 /** Everything that an engine may do when it is called, beside failing in a way that has a name. */
 export const ENGINE_ACTS = [
@@ -33,7 +34,10 @@ export const ENGINE_ACTS = [
 ] as const;
 
 /** What an engine does when it is called: it fails in some way, answers, or misbehaves. */
-export type EngineAct = EngineFailureKind | (typeof ENGINE_ACTS)[number];
+export type EngineAct =
+  | EngineFailureKind
+  | (typeof ENGINE_ACTS)[number]
+  | (typeof EXTRA_ACTS)[number];
 
 /** What an engine says when it is asked whether it would take a request. */
 export type AdmitAct = 'admits' | 'admits another' | 'never says' | EngineFailureKind;
@@ -45,6 +49,8 @@ export interface SeatPlan {
   /** Its acts, one call after the other; the last one is repeated. */
   readonly acts: readonly EngineAct[];
   readonly workMs: number;
+  /** Whether it is bound as one that keeps to a limit of tokens; it never does. */
+  readonly enforcesLimit?: boolean;
 }
 
 /** A lane: its effective target first, then the fallbacks. */
@@ -66,6 +72,7 @@ export interface EnginePlan {
   readonly promptMs: number;
   /** Whether its prompt builder throws. */
   readonly hasNoPrompt: boolean;
+  readonly extras?: EngineExtras;
 }
 
 /** One to three lanes of one to three targets; their adapters and providers overlap. */

@@ -8,9 +8,11 @@ import {
 import type { NodeContext } from '../attempt/node-context.ts';
 import { NodeFailure } from '../attempt/outcome.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { AgentPart } from '../engine/engine.ts';
+import type { TokenBudget } from '../engine/token-budget.ts';
 import type { FlowFile } from '../forms/flow-definition.ts';
 import { dataNode } from '../nodes/data-node.ts';
-import { engineNode } from '../nodes/engine-node.ts';
+import { type EngineNodeOptions, engineNode } from '../nodes/engine-node.ts';
 import type { DefinedFlow } from '../nodes/flow/define-flow.ts';
 import { flowNodes } from '../nodes/flow/flow-nodes.ts';
 import { waitNode } from '../nodes/wait-node.ts';
@@ -18,7 +20,7 @@ import { FLOW_FUNCTION } from './sim-flow.ts';
 import type { EnginePlan } from './sim-lanes.ts';
 import type { NodePlan, RunPlan, WaitPlan, WorkPlan, WorkQuirk } from './sim-plan.ts';
 import type { SimProcess } from './sim-process.ts';
-import { SIMULATED_SECRET, secretForm } from './sim-secret.ts';
+import { SECRET_LINES, SIMULATED_SECRET, secretForm, textWithLines } from './sim-secret.ts';
 
 /** What node code needs of the simulation around it. */
 export interface WorkHost {
@@ -26,6 +28,10 @@ export interface WorkHost {
   readonly enter: (context: NodeContext) => void;
   readonly effect: (context: NodeContext) => void;
   readonly step: (context: NodeContext, name: string, retrySafe: boolean) => void;
+  /** The budget of a node's engine calls in this process, or null. */
+  readonly budgetOf: (plan: EnginePlan) => TokenBudget | null;
+  /** What becomes a secret later, where it is none yet; else null. */
+  readonly lateSecret: string | null;
   /** A place at which the process may die. */
   readonly mayDie: (place: string) => void;
 }
@@ -92,6 +98,7 @@ function childNode(plan: RunPlan, host: WorkHost): NodeBinding {
   return nodeBinding({
     retrySafe: true,
     run: () => null,
+    childGraph: { graph: plan.graph, nodes },
     child: (input) => ({ graph: plan.graph, nodes, input }),
   });
 }
@@ -108,8 +115,42 @@ function backedNode(plan: EnginePlan, host: WorkHost): NodeBinding {
     timeoutMs,
     graceMs,
     ...(keepsLargeResults ? { largeResult: 'artifact' as const } : {}),
-    ...(policy === 'none' ? {} : { decideAction: () => decisionOf(policy) }),
+    ...(policy === 'none' ? {} : { decideAction: () => decisionOf(policy, host) }),
+    ...extraOptions(plan, host),
   });
+}
+
+function extraOptions(plan: EnginePlan, host: WorkHost): Partial<EngineNodeOptions> {
+  const { extras } = plan;
+  if (extras === undefined) return {};
+  const tokenBudget = host.budgetOf(plan);
+  const { callTokens, outputBytes, contract, parse } = extras;
+  return {
+    ...(tokenBudget === null ? {} : { tokenBudget }),
+    ...(callTokens === null ? {} : { callTokens }),
+    ...(outputBytes === null ? {} : { outputBytes }),
+    ...(contract === 'none' ? {} : { resultContract: { schema: {}, validate: checks[contract] } }),
+    ...(parse === 'none' ? {} : { parseResult: parse === 'throws' ? throwing : shouting }),
+  };
+}
+
+type Check = (value: JsonValue) => unknown;
+
+const checks: Readonly<Record<'value' | 'wraps' | 'promises', Check>> = {
+  value: (value) => {
+    if (typeof value === 'string') throw new Error(`It wants a value, not ${value}.`);
+    return value;
+  },
+  wraps: (value) => ({ wrapped: value }),
+  promises: async (value) => value,
+};
+
+function shouting(final: AgentPart): JsonValue {
+  return { shouted: final.kind === 'assistant' ? final.text : final.value };
+}
+
+function throwing(final: AgentPart): never {
+  throw new Error(`Nobody can read ${JSON.stringify(final)}.`);
 }
 
 function waitingNode(plan: WaitPlan): NodeBinding {
@@ -131,23 +172,27 @@ function workNode(plan: WorkPlan, host: WorkHost): NodeBinding {
     graceMs,
     ...(plan.quirk?.startsWith('returns much') ? { largeResult: 'artifact' as const } : {}),
     ...(timeoutMs === null ? {} : { timeoutMs }),
-    ...(policy === 'none' ? {} : { decideAction: () => decided(plan, policy, host) }),
+    ...(policy === 'none' && plan.quirk !== 'asks for lines'
+      ? {}
+      : { decideAction: () => decided(plan, policy, host) }),
   });
 }
 
 async function decided(
   plan: WorkPlan,
-  policy: 'allow' | 'wait' | 'deny',
+  policy: WorkPlan['policy'],
   host: WorkHost,
 ): Promise<ActionDecision> {
   if (plan.policyMs > 0) await host.process.sleep(plan.policyMs);
-  return decisionOf(policy);
+  if (plan.quirk !== 'asks for lines') return decisionOf(policy, host);
+  return { ...decisionOf('wait', host), reason: textWithLines(plan.workMs) } as ActionDecision;
 }
 
-function decisionOf(policy: 'allow' | 'wait' | 'deny'): ActionDecision {
+function decisionOf(policy: WorkPlan['policy'], { lateSecret }: WorkHost): ActionDecision {
   const reason = 'The simulation asks.';
-  if (policy === 'allow') return { kind: 'allow' };
-  return policy === 'deny' ? { kind: policy, reason } : { kind: policy, reason, request: {} };
+  if (policy === 'allow' || policy === 'none') return { kind: 'allow' };
+  if (policy === 'deny') return { kind: policy, reason };
+  return { kind: policy, reason, request: lateSecret === null ? {} : { of: lateSecret } };
 }
 
 function doAtOnce(plan: WorkPlan, host: WorkHost, context: NodeContext): JsonValue {
@@ -171,7 +216,8 @@ async function doInTime(plan: WorkPlan, host: WorkHost, context: NodeContext): P
         host.mayDie(`${context.position} step ${step.name}`);
         host.step(context, step.name, step.retrySafe);
         if (step.fails && attemptOf(context) === 1) throw new Error('The step failed.');
-        return { step: step.name };
+        const { lateSecret } = host;
+        return { step: step.name, ...(lateSecret === null ? {} : { of: lateSecret }) };
       },
       { retrySafe: step.retrySafe },
     );
@@ -184,7 +230,15 @@ async function doInTime(plan: WorkPlan, host: WorkHost, context: NodeContext): P
   }
   host.mayDie(`${context.position} after its effect`);
   await work(plan, host, context);
+  if (plan.quirk === 'fails a step with lines') await leakInStep(plan, context);
   return outcomeOf(plan, context);
+}
+
+async function leakInStep({ workMs }: WorkPlan, context: NodeContext): Promise<void> {
+  const leak = () => {
+    throw new Error(textWithLines(workMs + attemptOf(context)));
+  };
+  await context.step('leak', leak, { retrySafe: true });
 }
 
 /** Half of the node's time; what an abort does to it is the plan's. */
@@ -225,6 +279,16 @@ function quirkOf(quirk: WorkQuirk, { position, log }: NodeContext): JsonValue {
       return { position, [secretForm(1)]: secretForm(0) };
     case 'fails with a secret':
       throw new NodeFailure('SIMULATED', `It failed with ${secretForm(0)}.`, { retryable: true });
+    case 'logs lines of a secret':
+      log(textWithLines(3), { of: [SECRET_LINES] });
+      return { position };
+    case 'fails with lines of a secret':
+      throw new Error(textWithLines(position.length));
+    case 'fails with a code of lines':
+      throw new NodeFailure(textWithLines(position.length), 'It failed.', { retryable: true });
+    case 'fails a step with lines':
+    case 'asks for lines':
+      return { position };
     case 'returns much':
       return { position, pad: 'x'.repeat(MUCH) };
     case 'returns much with a secret':

@@ -25,13 +25,16 @@ export interface SimulationOptions extends FaultBudget {
   readonly halts: number;
   readonly shutdowns: number;
   readonly cancelAtMs: number | null;
+  /** Whether runs with engines have what was added later; the oldest seeds have not. */
+  readonly extras?: boolean;
 }
 
 /** The options that a seed stands for. */
 export function simulationOptions(seed: number): SimulationOptions {
   const random = createSeededRandom(seed).fork('options');
   const leases = random.chance(0.2);
-  const options = eventfulOptions(random, seed, leases);
+  const extras = createSeededRandom(seed).fork('extras').chance(0.8);
+  const options = { ...eventfulOptions(random, seed, leases), extras };
   if (!random.chance(CALM_CHANCE)) return options;
   const cancelAtMs = random.chance(0.5) ? random.integer(0, random.pick([150, 60_000])) : null;
   return { ...options, ...CALM, cancelAtMs, latencyMs: random.pick([0, 20, 50]) };

@@ -12,6 +12,7 @@ import type { AnyCompiledGraph, GraphEvent } from '../graph/graph-type.ts';
 import { type ResolvedPlanSnapshot, resolveGraphPlan } from '../graph/plan.ts';
 import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import { planEngineExtras, type WorldExtras, withExtraActs } from './sim-extras.ts';
 import { simulatedFlow } from './sim-flow.ts';
 import {
   describeLane,
@@ -64,7 +65,16 @@ export const WORK_QUIRKS = [
   'returns much with a secret',
 ] as const;
 
-export type WorkQuirk = (typeof WORK_QUIRKS)[number];
+/** The same of a secret of several lines, in texts that are cleaned and cut. */
+export const EXTRA_QUIRKS = [
+  'logs lines of a secret',
+  'fails with lines of a secret',
+  'fails with a code of lines',
+  'fails a step with lines',
+  'asks for lines',
+] as const;
+
+export type WorkQuirk = (typeof WORK_QUIRKS)[number] | (typeof EXTRA_QUIRKS)[number];
 
 export interface WaitPlan {
   readonly kind: 'approval' | 'signal';
@@ -112,6 +122,8 @@ export interface PlanRequest {
   readonly mayCheck?: boolean;
   /** The lanes that a child run shares with the run above it. */
   readonly lanes?: readonly LanePlan[];
+  /** What takes part beside the plan, in runs with engines. */
+  readonly extras?: WorldExtras | null;
 }
 
 /** A random run. Graph ids are unique within one simulation. */
@@ -132,10 +144,12 @@ export function planRun(random: SeededRandom, request: PlanRequest): RunPlan {
 /** A dag or a script of which most nodes are backed by engines; child runs share the lanes. */
 function planWithLanes(random: SeededRandom, request: PlanRequest): RunPlan {
   const { id, depth } = request;
-  const planned = request.lanes ?? planLanes(random);
+  const planned = request.lanes ?? lanesOf(random, request);
   const ids = Array.from({ length: request.nodes }, (_none, index) => `n${index}`);
   const nodes = new Map<string, NodePlan>();
-  for (const node of ids) if (random.chance(0.7)) nodes.set(node, planEngine(random, planned));
+  for (const node of ids) {
+    if (random.chance(0.7)) nodes.set(node, planBacked(random, `${id}-${node}`, planned, request));
+  }
   const used = new Set([...nodes.values()].map((node) => 'laneId' in node && node.laneId));
   const lanes = planned.filter((lane) => used.has(lane.id));
   for (const node of ids) {
@@ -148,6 +162,23 @@ function planWithLanes(random: SeededRandom, request: PlanRequest): RunPlan {
   return { graph, nodes, flow: null, lanes, preflight };
 }
 
+function lanesOf(random: SeededRandom, { extras }: PlanRequest): readonly LanePlan[] {
+  const lanes = planLanes(random);
+  if (extras == null) return lanes;
+  return lanes.map((lane) => withExtraActs(random.fork(`acts of ${lane.id}`), lane));
+}
+
+function planBacked(
+  random: SeededRandom,
+  id: string,
+  lanes: readonly LanePlan[],
+  { extras }: PlanRequest,
+): EnginePlan {
+  const plan = planEngine(random, lanes);
+  if (extras == null) return plan;
+  return { ...plan, extras: planEngineExtras(random.fork(`extras of ${id}`), extras.budget) };
+}
+
 /** A node that no engine backs, in a run whose storage knows a secret and takes artifacts. */
 function planBesideEngines(random: SeededRandom, request: PlanRequest): NodePlan {
   const plan = planNode(random, request);
@@ -155,8 +186,11 @@ function planBesideEngines(random: SeededRandom, request: PlanRequest): NodePlan
     const nodes = random.integer(1, 3);
     return { kind: 'child', plan: planWithLanes(random, { ...request, nodes }) };
   }
-  if (plan.kind !== 'work' || !random.chance(0.4)) return plan;
-  return { ...plan, quirk: random.pick(WORK_QUIRKS) };
+  if (plan.kind !== 'work') return plan;
+  const quirk = random.chance(0.4) ? { quirk: random.pick(WORK_QUIRKS) } : {};
+  const more = random.fork(`quirk of ${request.id}`);
+  const isExtra = request.extras != null && more.chance(0.4);
+  return { ...plan, ...(isExtra ? { quirk: more.pick(EXTRA_QUIRKS) } : quirk) };
 }
 
 type LaneOf = (nodeId: string) => { readonly lane?: ExecutionLaneDescription };

@@ -34,6 +34,11 @@ export class SimProcess {
     return this.#alive;
   }
 
+  /** Whether it has ever been late in what it does. */
+  get hasStoodStill(): boolean {
+    return this.#frozenUntilMs > 0;
+  }
+
   kill(): void {
     if (!this.#alive) return;
     this.#alive = false;

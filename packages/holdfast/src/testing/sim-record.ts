@@ -20,8 +20,8 @@ import { SimArtifacts } from './sim-artifacts.ts';
 import type { CallWitness } from './sim-lane-referee.ts';
 import { type RunPlan, resolvedPlanOf } from './sim-plan.ts';
 import type { SimPosition } from './sim-position.ts';
-import { SimReferee } from './sim-referee.ts';
-import { refuseSecret } from './sim-secret.ts';
+import { type RefereeOptions, SimReferee } from './sim-referee.ts';
+import { holdsLateSecret, refuseLateSecret, refuseSecret } from './sim-secret.ts';
 import type { SimTrace } from './sim-trace.ts';
 import { SimViolation } from './sim-violation.ts';
 
@@ -32,6 +32,9 @@ export interface RecordOptions {
   readonly maxConcurrentAttempts: number;
   readonly severalOwners: boolean;
   readonly witness: CallWitness;
+  readonly store: RefereeOptions['store'];
+  /** Whether a writer knows the secret that becomes known late. */
+  readonly knowsLate: (writer: string) => boolean;
   /** The plan of the graph with this id. */
   readonly planOf: (graphId: string) => RunPlan | undefined;
 }
@@ -50,6 +53,8 @@ export class SimRecord {
   readonly #startMs: number;
   readonly #digest = new MerkleDigest(hashText);
   readonly #artifacts: SimArtifacts;
+  /** Whether something holds what becomes a secret later. */
+  #hasLate = false;
 
   constructor(options: RecordOptions) {
     this.#options = options;
@@ -67,6 +72,11 @@ export class SimRecord {
 
   events(runId: string): readonly EventEnvelope[] {
     return this.#runs.get(runId)?.events ?? [];
+  }
+
+  /** What the artifacts of a run have together. */
+  artifactBytes(runId: string): number {
+    return this.#artifacts.bytesOf(runId);
   }
 
   /** Whether a run is a root, or the child that an open position of a run like it stands for. */
@@ -103,11 +113,14 @@ export class SimRecord {
     let grown = false;
     for (const stream of this.#options.backing.streams.values()) {
       const run = this.#watched(stream);
+      const before = run.appends;
       for (; run.appends < stream.appends.length; run.appends += 1) {
         this.#append(run, stream.appends[run.appends] ?? []);
         grown = true;
       }
-      this.#checkSnapshot(run, stream);
+      // Beside events it has their writer; alone it may be anybody's.
+      const writer = run.appends > before ? run.events.at(-1) : undefined;
+      this.#checkSnapshot(run, stream, writer);
     }
     return grown;
   }
@@ -179,9 +192,12 @@ export class SimRecord {
     trace.add('log', `${run.referee.runId} ${append.map(line).join(' · ')}`);
     for (const event of append) {
       trace.count(event.type);
+      if (event.type === 'graph:node-failed') trace.count(`failed ${codeOf(event)}`);
       this.#checkMoment(run, event);
       const where = `run ${run.referee.runId}, event ${event.sequence}`;
-      refuseSecret(where, JSON.stringify(event));
+      const text = JSON.stringify(event);
+      refuseSecret(where, text);
+      this.#checkLate(event, where, text);
       if (this.#artifacts.check(where, event.payload) > 0) trace.count('artifact');
       run.events.push(event);
     }
@@ -193,6 +209,18 @@ export class SimRecord {
     }
   }
 
+  /** Who knows the late secret does not write it, though it stands in what it has read. */
+  #checkLate(event: EventEnvelope, where: string, text: string): void {
+    const isKnown = this.#knowsLate(event);
+    if (isKnown) refuseLateSecret(where, text);
+    else if (holdsLateSecret(text)) this.#hasLate = true;
+    if (isKnown && this.#hasLate) this.#options.trace.count('beside a late secret');
+  }
+
+  #knowsLate({ causationId }: EventEnvelope): boolean {
+    return causationId != null && this.#options.knowsLate(causationId);
+  }
+
   /** Nobody goes by another clock than the one it was given. */
   #checkMoment({ referee }: Watched, { sequence, timestamp }: EventEnvelope): void {
     const { clock } = this.#options;
@@ -201,11 +229,14 @@ export class SimRecord {
     throw new SimViolation(`run ${referee.runId}, event ${sequence}: its moment is ${timestamp}`);
   }
 
-  #checkSnapshot(run: Watched, stream: MemoryStream): void {
+  #checkSnapshot(run: Watched, stream: MemoryStream, writer: EventEnvelope | undefined): void {
     const snapshot = stream.snapshots.at(-1) ?? null;
     if (snapshot === null || snapshot === run.lastSnapshot) return;
     run.lastSnapshot = snapshot;
     this.#options.trace.count('snapshot');
+    if (writer !== undefined && this.#knowsLate(writer)) {
+      refuseLateSecret('a snapshot', JSON.stringify(snapshot.body));
+    }
     const { fold } = run.machine;
     const matches =
       snapshot.sequence === fold.sequence &&
@@ -241,6 +272,10 @@ export class SimRecord {
 function shown(machine: RunMachine): string {
   const { fold } = machine;
   return canonicalText({ saved: machine.save(), end: (fold.end ?? null) as JsonValue });
+}
+
+function codeOf({ payload }: EventEnvelope): string {
+  return isJsonObject(payload) ? String(payload['code']).slice(0, 40) : '';
 }
 
 /** One event in a few words. */

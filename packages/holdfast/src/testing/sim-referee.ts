@@ -2,12 +2,20 @@
  * Reads one run's log as it grows and says which rule of the record an event breaks, if any. It
  * shares no code with the library's own fold.
  */
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { canonicalText } from '../base/digest.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
-import { type CallWitness, endsCutOff, LaneReferee, provesDead } from './sim-lane-referee.ts';
+import {
+  type CallWitness,
+  cutOffOf,
+  endsCutOff,
+  LaneReferee,
+  provesDead,
+} from './sim-lane-referee.ts';
 import type { NodePlan, RunPlan } from './sim-plan.ts';
 import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
 import { ProbeReferee } from './sim-probe-referee.ts';
+import { type Verdict, verdictOf } from './sim-verdict.ts';
 import { SimViolation } from './sim-violation.ts';
 
 export interface RefereeOptions {
@@ -18,6 +26,8 @@ export interface RefereeOptions {
   readonly severalOwners: boolean;
   /** What engines have really done. */
   readonly witness: CallWitness;
+  /** Whether it may have no room for artifacts, or fail otherwise. */
+  readonly store: { readonly isFull: boolean; readonly mayFail: boolean };
 }
 
 /** What came before in the same append: the reason that an outcome from outside must have. */
@@ -38,6 +48,10 @@ export class SimReferee {
   #writer: string | null = null;
   /** What stands before an event in its append. */
   #before: EventEnvelope | null = null;
+  /** What stands behind it there. */
+  #behind: EventEnvelope | null = null;
+  /** Who has begun each live check. */
+  readonly #probers = new Map<string, string | null>();
   #sequence = 0;
   #decidedAt = 0;
   #cancelled = false;
@@ -126,7 +140,8 @@ export class SimReferee {
     const evidence: Evidence = new Map();
     this.#before = null;
     this.#writer = append[0]?.causationId ?? null;
-    for (const event of append) {
+    for (const [place, event] of append.entries()) {
+      this.#behind = append[place + 1] ?? null;
       if (event.sequence !== this.#sequence + 1) {
         this.#violate(event, `sequence ${event.sequence} follows ${this.#sequence}`);
       }
@@ -220,10 +235,21 @@ export class SimReferee {
     }
   }
 
-  #probed({ type }: EventEnvelope, payload: JsonObject): string | null {
-    const { outcome, stage, probeEventId } = payload;
+  #probed({ type, id }: EventEnvelope, payload: JsonObject): string | null {
+    if (type === 'preflight:probe-started') this.#probers.set(id, this.#writer);
+    const { outcome, stage } = payload;
     if (type !== 'preflight:probe-finished' || stage !== 'live') return null;
-    return this.lanes.probed(textOf(probeEventId), isJsonObject(outcome) ? outcome : {});
+    const storageCode = isJsonObject(outcome) ? outcome['storageCode'] : undefined;
+    const { isFull, mayFail } = this.#options.store;
+    if (storageCode === 'STORE_IO' && !mayFail) return 'its store has not failed';
+    if (storageCode === 'STORAGE_LIMIT_EXCEEDED' && !isFull) return 'its store is not full';
+    const probeEventId = textOf(payload['probeEventId']);
+    const isOwn = this.#writer !== null && this.#probers.get(probeEventId) === this.#writer;
+    return this.lanes.probed({
+      probeEventId,
+      outcome: isJsonObject(outcome) ? outcome : {},
+      isOwn,
+    });
   }
 
   #receipt(event: EventEnvelope, payload: JsonObject): void {
@@ -233,7 +259,9 @@ export class SimReferee {
     else {
       const isOwn = position.owner === this.#writer;
       const { laneId } = plan;
-      const rule = this.lanes.receipt(payload, { laneId, launch: position.launches, isOwn });
+      const cut = cutOffOf(this.#behind, position.position);
+      const rule = this.lanes.receipt(payload, { laneId, launch: position.launches, isOwn, cut });
+      this.lanes.counted(plan, payload);
       if (rule !== null) this.#violate(event, rule);
     }
   }
@@ -341,12 +369,36 @@ export class SimReferee {
     }
     this.#refuseBrokenStep(event, position, payload);
     const isOwn = !evidence.has(position.position) && position.status === 'running';
-    const rule = isOwn ? this.lanes.settled(position.position, position.launches) : null;
+    const rule = isOwn ? this.#unlikeItsCalls(event, position, payload) : null;
     if (rule !== null) this.#violate(event, rule);
     this.#failed ||= event.type === 'graph:node-failed';
     position.status = 'settled';
     position.abandoned = isAbandoned;
     position.pause = null;
+  }
+
+  /** The rule that an outcome breaks by what the calls of its attempt have come to, or null. */
+  #unlikeItsCalls(
+    event: EventEnvelope,
+    { position, launches, nodeId }: SimPosition,
+    payload: JsonObject,
+  ): string | null {
+    const rule = this.lanes.settled(position, launches);
+    const plan = this.planOf(nodeId);
+    if (rule !== null || plan?.kind !== 'engine') return rule;
+    const receipt = this.#before?.type === RECEIPT ? payloadOf(this.#before) : null;
+    const isCompleted = event.type === 'graph:node-completed';
+    if (receipt === null || receipt['failure'] !== undefined) {
+      return isCompleted ? 'no call has answered, and it has a result' : null;
+    }
+    // Of a call that was cut off nobody knows what it has answered.
+    const call = receipt['requested'] === null ? null : this.lanes.called(position, launches);
+    if (call?.answer == null) return null;
+    const { answer, wasStopped: isLate } = call;
+    const verdict = verdictOf(plan, answer, { ...this.#options.store, isLate });
+    const code = isCompleted ? null : textOf(payload['code']);
+    if (!verdict.codes.includes(code)) return `its answer must end with ${verdict.codes.join()}`;
+    return isCompleted ? unlikeVerdict(verdict, payload['result'] ?? null) : null;
   }
 
   /** A node that waits for its steps is never refused one. */
@@ -454,6 +506,14 @@ export class SimReferee {
 }
 
 const RECEIPT = 'graph:engine-attempt-recorded';
+
+function unlikeVerdict({ result, digest }: Verdict, found: JsonValue): string | null {
+  if (result !== undefined) {
+    return canonicalText(result) === canonicalText(found) ? null : 'its engine has answered else';
+  }
+  const artifact = isJsonObject(found) && isJsonObject(found['artifact']) ? found['artifact'] : {};
+  return artifact['digest'] === digest ? null : 'its artifact is not what its engine has answered';
+}
 
 function payloadOf({ payload }: EventEnvelope): JsonObject {
   return isJsonObject(payload) ? payload : {};

@@ -16,7 +16,7 @@ import { SecretGuard } from '../../src/executor/secret-guard.ts';
 import { TurnBatch } from '../../src/executor/turn-batch.ts';
 import type { EventType } from '../../src/history/catalog.ts';
 import { DeadLanes } from '../../src/run/dead-lanes.ts';
-import { type Append, type Events, type Mutant, replace, withEvents } from './planting.ts';
+import { type Append, CALM, type Events, type Mutant, replace, withEvents } from './planting.ts';
 
 const wrong: readonly Mutant[] = [
   {
@@ -25,6 +25,7 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'an executor that moves on to a fallback after a rate limit',
+    options: CALM,
     plant: () => {
       const lethal = LANE_DEAD_FAILURES as Set<EngineFailureKind>;
       lethal.add('rate-limit');
@@ -41,6 +42,7 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'an executor that tries every fallback in one attempt',
+    options: CALM,
     plant: () =>
       replaceLive(({ effective, fallbacks }) => ({
         effective: effective ?? fallbacks[0] ?? null,
@@ -83,6 +85,7 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'an executor that reads messages to find out what a failure means',
+    options: CALM,
     plant: () =>
       replaceEngines(
         (run) =>
@@ -159,7 +162,7 @@ function replaceLive(change: (live: Live) => Live): () => void {
 
 type Receipt = Attempt['receipt'];
 
-function replaceReceipt(change: (receipt: Receipt) => Receipt): () => void {
+export function replaceReceipt(change: (receipt: Receipt) => Receipt): () => void {
   const original = Object.getOwnPropertyDescriptor(Attempt.prototype, 'receipt') ?? {};
   const get = function (this: Attempt): Receipt {
     return change(original.get?.call(this) as Receipt);
@@ -173,7 +176,7 @@ function replaceReceipt(change: (receipt: Receipt) => Receipt): () => void {
 type EngineRun = Engine['run'];
 
 /** Stands between the executor and every engine that it may call. */
-function replaceEngines(change: (run: EngineRun) => EngineRun): () => void {
+export function replaceEngines(change: (run: EngineRun) => EngineRun): () => void {
   const changedSeat = <Seat extends Live['effective']>(seat: Seat): Seat => {
     if (seat === null) return seat;
     const { engine } = seat;
@@ -186,7 +189,7 @@ function replaceEngines(change: (run: EngineRun) => EngineRun): () => void {
   }));
 }
 
-async function settledOf(run: EngineRun, call: Parameters<EngineRun>) {
+export async function settledOf(run: EngineRun, call: Parameters<EngineRun>) {
   return run(...call);
 }
 

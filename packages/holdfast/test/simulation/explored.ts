@@ -1,4 +1,5 @@
 import { ENGINE_FAILURE_KINDS } from 'holdfast';
+import { EXTRA_ACTS } from '../../src/testing/sim-extras.ts';
 import { ENGINE_ACTS } from '../../src/testing/sim-lanes.ts';
 
 /** What 1,000 seeds must have met: a simulation that stays in quiet waters proves nothing. */
@@ -56,4 +57,13 @@ export const EXPLORED_WITH_ENGINES: readonly string[] = [
   'artifact',
   ...ENGINE_FAILURE_KINDS.map((kind) => `act ${kind}`),
   ...ENGINE_ACTS.map((act) => `act ${act}`),
+  ...EXTRA_ACTS.map((act) => `act ${act}`),
+  'failed TOKEN_BUDGET',
+  'failed OUTPUT_LIMIT',
+  'failed RESULT_INVALID',
+  'failed RESULT_TOO_LARGE',
+  'failed KNOWN_SECRET',
+  'quota',
+  'beside a late secret',
+  'refused RESUME_EVENT_MISMATCH',
 ];

@@ -18,12 +18,12 @@ describe.skipIf(isNodeMatrix)('the simulation finds', () => {
   );
 });
 
-async function firstSeedThatFinds({ seams, plant, form }: Mutant): Promise<number> {
+async function firstSeedThatFinds({ seams, plant, form, options }: Mutant): Promise<number> {
   const mend = plant?.();
   try {
     for (let seed = 1; seed <= MOST_SEEDS; seed += 1) {
-      const options = { ...simulationOptions(seed), ...(form === undefined ? {} : { form }) };
-      const { violations } = await runSimulation(options, seams);
+      const changes = { ...options, ...(form === undefined ? {} : { form }) };
+      const { violations } = await runSimulation({ ...simulationOptions(seed), ...changes }, seams);
       if (violations.length > 0) {
         if (process.env['SHOW_MUTANTS']) console.log(seed, violations[0]?.slice(0, 150));
         return seed;

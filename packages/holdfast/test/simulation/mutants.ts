@@ -16,6 +16,7 @@ import { RunLog } from '../../src/executor/run-log.ts';
 import { SignalBox } from '../../src/run/signal-box.ts';
 import { StepBook } from '../../src/run/step-book.ts';
 import { engineMutants } from './engine-mutants.ts';
+import { extraMutants } from './extra-mutants.ts';
 import { type Append, changed, type Events, type Mutant, replace, withEvents } from './planting.ts';
 
 export const mutants: readonly Mutant[] = [
@@ -82,6 +83,7 @@ export const mutants: readonly Mutant[] = [
     plant: () => replace(StepBook.prototype, 'get', () => undefined),
   },
   ...engineMutants,
+  ...extraMutants,
 ];
 
 /** Acknowledges at once what `isLate`, and writes it later, in order, if it still lives. */

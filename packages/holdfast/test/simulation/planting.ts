@@ -1,15 +1,29 @@
 /** What mutants of the executor and of its stores are made with. */
 import { cloneFrozenJson, type EventEnvelope, type JsonObject, type RunStorage } from 'holdfast';
-import type { SimulationForm, SimulationSeams } from 'holdfast/testing';
+import type { SimulationForm, SimulationOptions, SimulationSeams } from 'holdfast/testing';
 
 export interface Mutant {
   readonly name: string;
   /** The runs in which it is looked for; all by default. */
   readonly form?: SimulationForm;
+  /** What makes it show soon; the rest is the seed's. */
+  readonly options?: Partial<SimulationOptions>;
   readonly seams?: SimulationSeams;
   /** Replaces a part of the executor; gives back the way to mend it. */
   readonly plant?: () => () => void;
 }
+
+/** One owner, and nothing goes wrong by itself. */
+export const CALM = {
+  owners: 1,
+  nodes: 9,
+  halts: 0,
+  shutdowns: 0,
+  crashes: 0,
+  freezes: 0,
+  ioErrors: 0,
+  cancelAtMs: null,
+} as const;
 
 export type Events = RunStorage['eventStore'];
 export type Append = Events['append'];

@@ -1,0 +1,73 @@
+/**
+ * What must become of an engine's answer: the node's result, or why it is none. Written from the
+ * words of the design, apart from the library's own limits and contracts.
+ */
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '../base/json.ts';
+import type { EnginePlan } from './sim-lanes.ts';
+import { holdsSecret } from './sim-secret.ts';
+
+/** What an engine has answered: text, or a value. */
+export type Answer = string | { readonly value: number };
+
+export interface Verdict {
+  /** The failures that an outcome may have; null = it is completed. */
+  readonly codes: readonly (string | null)[];
+  /** The result, if it is completed. */
+  readonly result?: JsonValue;
+  /** The bytes that it stands for, as a digest, if it is kept as an artifact. */
+  readonly digest?: string;
+}
+
+/** Answers have less than this or far more than an event holds, in bytes. */
+const LARGE_BYTES = 1_000;
+
+/** The result that the node's code makes of an answer; null when it makes none. */
+export function resultOfAnswer(plan: EnginePlan, answer: Answer): JsonValue | null {
+  const { contract = 'none', parse = 'none' } = plan.extras ?? {};
+  const given = typeof answer === 'string' ? answer : { ...answer };
+  if (parse === 'throws' || contract === 'promises') return null;
+  const parsed = parse === 'shouts' ? { shouted: given } : given;
+  if (contract === 'value' && typeof parsed === 'string') return null;
+  return contract === 'wraps' ? { wrapped: parsed } : parsed;
+}
+
+/** What is beside an answer. */
+export interface AnswerPlace {
+  /** Whether a store may have no room for artifacts now. */
+  readonly isFull: boolean;
+  /** Whether it may fail otherwise. */
+  readonly mayFail: boolean;
+  /** Whether the attempt had been told to stop: then only a result counts. */
+  readonly isLate: boolean;
+}
+
+/** What an answer must come to. */
+export function verdictOf(
+  plan: EnginePlan,
+  answer: Answer,
+  { isFull, isLate, mayFail }: AnswerPlace,
+): Verdict {
+  const over = isLate ? ['TIMEOUT', 'ABORTED'] : [];
+  const { outputBytes = null } = plan.extras ?? {};
+  const limit = outputBytes ?? Number.POSITIVE_INFINITY;
+  const said = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  if (bytesOf(said) > limit) return { codes: ['OUTPUT_LIMIT', ...over] };
+  const result = resultOfAnswer(plan, answer);
+  if (result === null) return { codes: ['RESULT_INVALID', ...over] };
+  const text = JSON.stringify(result);
+  // A limit of what the engine says is kept by what is made of it too.
+  if (bytesOf(text) > limit) return { codes: ['OUTPUT_LIMIT'] };
+  const isLarge = bytesOf(text) > LARGE_BYTES;
+  if (isLarge && !plan.keepsLargeResults) return { codes: ['RESULT_TOO_LARGE'] };
+  // Storing takes its time, and may fail.
+  const late = isLarge ? ['TIMEOUT', 'ABORTED', ...(mayFail ? ['STORE_IO'] : [])] : [];
+  if (holdsSecret(said) || holdsSecret(text)) return { codes: ['KNOWN_SECRET', ...late] };
+  if (!isLarge) return { codes: [null], result };
+  const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  return { codes: [null, ...late, ...(isFull ? ['RESULT_TOO_LARGE'] : [])], digest };
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
+}
