@@ -11,6 +11,8 @@ export function isoTime(ms: number): IsoTime {
 const MINUTE_MS = 60_000;
 /** How much of a moment's text changes within a minute: `00.000Z`. */
 const SECONDS_LENGTH = 7;
+/** The one minute of which not all is a moment: time ends with its beginning. */
+const LAST_MINUTE = 8.64e15 / MINUTE_MS;
 
 /** Writes moments as `isoTime` does; most often each is near the one before, or the same. */
 export class MomentText {
@@ -30,7 +32,7 @@ export class MomentText {
 
   #textOf(ms: number): IsoTime {
     const minute = Math.floor(ms / MINUTE_MS);
-    if (minute !== this.#minute) {
+    if (minute !== this.#minute || minute === LAST_MINUTE) {
       this.#minuteText = isoTime(ms).slice(0, -SECONDS_LENGTH);
       this.#minute = minute;
     }

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { portableHash } from '../../src/base/digest.ts';
 import { cloneFrozenJson, isFrozenJson, type JsonValue } from '../../src/base/json.ts';
+import { MomentText } from '../../src/base/time.ts';
 import { attemptIdOf } from '../../src/history/attempt-id.ts';
 import { decodeBatch, encodeBatch, type RecordedEvent } from '../../src/history/codec.ts';
 
@@ -98,6 +100,25 @@ describe('codec', () => {
         }
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  it('gives a moment the same text whatever was decoded before it', () => {
+    const near = fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: -70_000, max: 70_000 }));
+    const moments = fc
+      .tuple(fc.constantFrom(0, -8.64e15, 8.64e15, 1.8e12, 253402300800000), near)
+      .map(([base, offset]) => base + offset);
+    fc.assert(
+      fc.property(fc.array(moments, { minLength: 2, maxLength: 8 }), (all) => {
+        const tools = { hash: portableHash, moments: new MomentText() };
+        for (const ms of all) {
+          const decode = () => decodeBatch(stream, `[${ms},["test:happened",1]]`, tools);
+          const date = new Date(ms);
+          if (Number.isNaN(date.getTime())) expect(decode).toThrow(/is no moment/);
+          else expect(decode()[0]?.timestamp).toBe(date.toISOString());
+        }
+      }),
+      { numRuns: 1_000 },
     );
   });
 

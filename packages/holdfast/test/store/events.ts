@@ -27,3 +27,10 @@ export async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
     return error instanceof Error && 'code' in error ? error.code : error;
   }
 }
+
+/** Lets so many turns of the event loop pass. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

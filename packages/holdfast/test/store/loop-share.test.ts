@@ -56,7 +56,7 @@ describe('syncs', () => {
       },
     };
     const options = { directory, namespace: 'tests', clock: createSystemClock() };
-    storage = createSqliteRunStorage(options, { fileSync });
+    storage = createSqliteRunStorage(options, { fileSync, elapsed: () => 0 });
     const { eventStore } = storage;
     const append = (run: number) =>
       eventStore.append({ ...stream, streamId: `run-${run}` }, 0, [event(run)]);

@@ -15,7 +15,7 @@ import type {
 import { SqliteFailure } from '../../src/adapters/sqlite/sqlite-failure.ts';
 import { createSqliteRunStorage, type SqliteParts } from '../../src/adapters/sqlite/storage.ts';
 import { newDirectory, removeDirectory } from './backings.ts';
-import { codeOf, event, payloadsOf, stream } from './events.ts';
+import { codeOf, event, payloadsOf, stream, turns } from './events.ts';
 
 let directory = '';
 const opened: LocalRunStorage[] = [];
@@ -88,12 +88,6 @@ function cuttingDriver(isFull: () => boolean): SqliteDriver {
     return { ...connection, prepare, close };
   };
   return { name: real.name, open };
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 /** A sync so slow that the next ones go to the pool. */

@@ -56,6 +56,7 @@ export class Database {
   /** Row ids of runs known to be committed, by `streamKey`. */
   readonly runIds: Map<string, number> = new Map();
   readonly #share: ReadShare;
+  readonly #attempts = new Set<Promise<unknown>>();
   #opened: Opened | null = null;
   #poison: StorageError | null = null;
 
@@ -100,7 +101,20 @@ export class Database {
    * Runs `work` when its turn has come; while the store is busy, again later. Throws errors of the
    * store only.
    */
-  async attempt<T>(work: () => T): Promise<T> {
+  attempt<T>(work: () => T): Promise<T> {
+    const attempt = this.#attempt(work);
+    this.#attempts.add(attempt);
+    const over = (): boolean => this.#attempts.delete(attempt);
+    attempt.then(over, over);
+    return attempt;
+  }
+
+  /** Resolves when every attempt made so far is over: one left behind would open the files anew. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#attempts);
+  }
+
+  async #attempt<T>(work: () => T): Promise<T> {
     const { clock } = this.options;
     const begun = clock.now();
     while (this.#share.isUsedUp) await this.#share.next();

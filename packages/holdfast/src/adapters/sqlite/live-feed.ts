@@ -130,6 +130,7 @@ export class LiveFeed {
     if (end <= subscription.delivered) return;
     // Another process may not have synced what it wrote, nor we what we are committing.
     await this.#queue.sync();
+    if (!this.#isActive(subscription)) return;
     for await (const events of readAppends(this.#database, stream, subscription.delivered)) {
       if (!this.#isActive(subscription)) return;
       if ((events.at(-1)?.sequence ?? 0) > end) {

@@ -32,12 +32,14 @@ export interface LocalRunStorageOptions {
   readonly clock?: Clock;
 }
 
-/** What only tests and benches replace: the driver, and how a file is made durable. */
+/** What only tests and benches replace: the driver, how a file is made durable, and the time. */
 export interface SqliteParts {
   readonly driver?: SqliteDriver;
   readonly fileSync?: FileSync;
   /** `full` lets every commit sync by itself, as on Windows. */
   readonly synchronous?: 'normal' | 'full';
+  /** Measures syncs, groups and shares of the event loop: milliseconds from any fixed moment. */
+  readonly elapsed?: () => number;
 }
 
 /** A run storage in a directory, with counters of what its driver has done. */
@@ -84,7 +86,7 @@ export function createSqliteRunStorage(
     synchronous: parts.synchronous ?? (process.platform === 'win32' ? 'full' : 'normal'),
     clock: options.clock ?? createSystemClock(),
     background: options.clock ?? createSystemClock({ keepsAlive: false }),
-    elapsed: () => performance.now(),
+    elapsed: parts.elapsed ?? (() => performance.now()),
     soon: createSystemClock().soon,
   });
   const queue = new WriteQueue(database);
@@ -102,6 +104,7 @@ export function createSqliteRunStorage(
     },
     close: async () => {
       eventStore.close();
+      await database.settled();
       await queue.drained();
       database.close();
     },

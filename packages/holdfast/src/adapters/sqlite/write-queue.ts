@@ -291,7 +291,7 @@ export class WriteQueue {
     const commits = this.#commits;
     this.#truncation = this.#database.options.background.after(IDLE_MS, () => {
       this.#truncation = null;
-      if (this.#commits === commits) this.#truncate();
+      if (this.#commits === commits && !this.#syncing) this.#truncate();
       else this.#truncateWhenIdle();
     });
   }
@@ -299,6 +299,8 @@ export class WriteQueue {
   #truncate(): void {
     if (!this.#database.isOpen) return;
     try {
+      // After a failed sync the log may not hold what a checkpoint would copy out of it.
+      this.#database.assertSound();
       this.#database.statement('pragma wal_checkpoint(truncate)').all();
     } catch {
       // Somebody reads or writes: the log is bounded by checkpoints all the same.
