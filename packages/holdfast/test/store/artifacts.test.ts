@@ -13,6 +13,7 @@ import {
   flowGraphType,
   flowNodes,
   isHoldfastError,
+  type LoadedRunDefinition,
   loadRunDefinition,
   type NewArtifact,
   startRun,
@@ -228,6 +229,14 @@ function openSmall(name: string): LocalRunStorage {
   return storage;
 }
 
+/** The same value, each object's keys in the opposite order. */
+function backwards(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(backwards);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toReversed();
+  return Object.fromEntries(entries.map(([key, part]) => [key, backwards(part)]));
+}
+
 async function pausedRun(storage: LocalRunStorage) {
   await startRun(storage, { runId: 'run-1', graph, input });
   const executor = await createGraphExecutor({ runId: 'run-1', graph, storage, nodes });
@@ -291,24 +300,51 @@ describe('the artifacts that a run is made of are checked when it is loaded', ()
     );
   });
 
-  it('a plan that was edited and stored as its own artifact is refused by name', async () => {
-    const storage = openSmall('edited');
+  /** A paused run whose plan is stored as other bytes, of which its record has the reference. */
+  async function runWithPlan(
+    name: string,
+    textOf: (plan: LoadedRunDefinition['resolvedPlan']['plan']) => string,
+  ): Promise<LocalRunStorage> {
+    const storage = openSmall(name);
     await pausedRun(storage);
     const { definition, resolvedPlan } = await loadRunDefinition(storage, 'run-1');
-    const edited = structuredClone(resolvedPlan.plan) as { bounds: { maxFanOut: unknown } };
-    edited.bounds.maxFanOut = { kind: 'known', value: 1_000 };
-    const bytes = Buffer.from(JSON.stringify(edited));
-    const labels = { mediaType: 'application/json', purpose: 'resolved-plan' };
-    const reference = await storage.artifactStore.write(scope, { bytes, ...labels });
     if (!('artifact' in definition.resolvedPlan)) throw new Error('the plan is inline');
     const { digest, byteLength } = definition.resolvedPlan.artifact;
+    const reference = await storage.artifactStore.write(scope, {
+      bytes: Buffer.from(textOf(resolvedPlan.plan)),
+      mediaType: 'application/json',
+      purpose: 'resolved-plan',
+    });
+    expect(reference.digest).not.toBe(digest);
     await storage.close();
     edit(
-      'edited',
+      name,
+      // The digest stands there as that of the plan too, which stays.
       `update log set body = replace(
         replace(body, '"digest":"${digest}"', '"digest":"${reference.digest}"'),
         '"byteLength":${byteLength}', '"byteLength":${reference.byteLength}') where seq = 1`,
     );
+    return storage;
+  }
+
+  it.each<readonly [string, (plan: unknown) => string]>([
+    ['its keys in another order', (plan) => JSON.stringify(backwards(plan))],
+    ['spaces between', (plan) => JSON.stringify(plan, null, 2)],
+    ['its numbers in another form', (plan) => JSON.stringify(plan).replace(/:(\d+)\b/g, ':$1.0e0')],
+  ])('the same plan written with %s is the same plan', async (_, textOf) => {
+    const storage = await runWithPlan('rewritten', textOf);
+    const { definition, resolvedPlan } = await loadRunDefinition(storage, 'run-1');
+    expect(resolvedPlan.digest).toBe(definition.planDigest);
+    const executor = await createGraphExecutor({ runId: 'run-1', graph, storage, nodes });
+    expect((await executor.run()).kind).toBe('pause');
+  });
+
+  it('a plan that was edited and stored as its own artifact is refused by name', async () => {
+    const storage = await runWithPlan('edited', (plan) => {
+      const edited = structuredClone(plan) as { bounds: { maxFanOut: unknown } };
+      edited.bounds.maxFanOut = { kind: 'known', value: 1_000 };
+      return JSON.stringify(edited);
+    });
     const refusal = await loadRunDefinition(storage, 'run-1').then(
       () => null,
       (error: unknown) => error,
