@@ -6,7 +6,10 @@ import { type GitLook, lookAtWorktree, snapshotOf } from './git-snapshot.ts';
 import type { WorkspaceInspector, WorkspaceSnapshot } from './workspace-inspection.ts';
 
 export interface GitInspectorOptions {
-  /** How long one call of git may take, in milliseconds. 60,000 by default. */
+  /**
+   * How long one call of git may take, and how long the files of a worktree may be read, in
+   * milliseconds. 60,000 by default.
+   */
   readonly timeoutMs?: number;
   /**
    * How long ago a file must have been changed, in milliseconds, for its stamp (device, inode,

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { HoldfastError } from '../base/errors.ts';
+import { errorText, HoldfastError } from '../base/errors.ts';
 import { inspectionAborted, inspectionFailed } from './git-command.ts';
 import { type GitControls, readControls, refsElsewhere } from './git-control.ts';
 import { areSameRules, type IgnoreRules, IgnoreShadow } from './git-ignore.ts';
@@ -55,7 +55,7 @@ export interface GitLook {
 
 /** The worktree as it is now. Throws `WORKSPACE_INSPECTION`, or `ABORTED` by the signal. */
 export async function lookAtWorktree(scope: LookScope): Promise<GitLook> {
-  const { directory, signal } = scope.capture;
+  const { directory } = scope.capture;
   try {
     const identity = folderIdentity(directory);
     if (identity === null) throw inspectionFailed(directory, 'there is no such folder.');
@@ -65,12 +65,23 @@ export async function lookAtWorktree(scope: LookScope): Promise<GitLook> {
     const layout = await findLayout(scope.capture);
     if (layout !== null) return { identity, ...(await lookAtTop(scope, layout)) };
   } catch (error) {
-    if (error instanceof HoldfastError) throw error;
-    if (signal.aborted) throw inspectionAborted(signal);
-    const why = error instanceof Error ? error.message : String(error);
-    throw inspectionFailed(directory, `the file system says: ${why}.`, error);
+    throw lookFailure(scope.capture, error);
   }
   throw inspectionFailed(directory, 'it is not the top folder of a git worktree.');
+}
+
+function lookFailure({ directory, signal, timeoutMs }: GitCapture, error: unknown): unknown {
+  if (signal.aborted) return inspectionAborted(signal);
+  if (error instanceof HoldfastError && error.code !== 'ABORTED') return error;
+  if (error instanceof HoldfastError || isTimeout(error)) {
+    const advice = 'Name in .gitignore what is no part of the work, or give more time.';
+    return inspectionFailed(directory, `reading it took over ${timeoutMs} ms. ${advice}`, error);
+  }
+  return inspectionFailed(directory, `the file system says: ${errorText(error)}.`, error);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
 }
 
 /** The snapshot of a look, by which it is compared. */
@@ -121,7 +132,11 @@ interface Read {
 
 type FoundFiles = Pick<GitLook, 'files' | 'rules' | 'nested'>;
 
-async function lookAtFiles(scope: LookScope, read: Read): Promise<FoundFiles> {
+async function lookAtFiles(look: LookScope, read: Read): Promise<FoundFiles> {
+  // Reading may not take for ever either: a file may be as large as an attempt likes.
+  const limit = AbortSignal.timeout(look.capture.timeoutMs);
+  const signal = AbortSignal.any([look.capture.signal, limit]);
+  const scope = { ...look, capture: { ...look.capture, signal } };
   const { capture, since } = scope;
   const { named } = read;
   const found = rulesOf(read);
@@ -230,12 +245,14 @@ function nestedCapture(capture: GitCapture, key: string): GitCapture {
 }
 
 function nestedState(look: GitLook): FileState {
-  const { entries, controls, commit, branch } = snapshotOf('', look);
+  const { entries, controls, elsewhere, commit, branch } = snapshotOf('', look);
+  // The branch of another worktree of a repository is outside of it here too.
+  const own = [...controls].filter(([name]) => !elsewhere.has(name));
   const hash = createHash('sha256').update(JSON.stringify([commit, branch]));
   for (const [key, { staged, mark, present }] of entries) {
     hash.update(`${JSON.stringify([key, staged, mark, present])}\n`);
   }
-  hash.update(JSON.stringify([...controls].sort()));
+  hash.update(JSON.stringify(own.sort()));
   const name = `repository ${hash.digest('hex')}`;
   const lines = lineList(Buffer.from(name));
   return { name, stamp: '', isSettled: false, lines, stored: null };

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -310,6 +311,51 @@ describe('the folder of git', () => {
     expect(paths.map((path) => path.replace(/[0-9a-f]{40}$/, ''))).toEqual(expected);
   });
 
+  it('is seen to get settings and attributes in files of the user that it reads', async () => {
+    outside.write({ included: '', attributes: '' });
+    tree.git('config', 'include.path', outside.at('included'));
+    tree.git('config', 'core.attributesFile', outside.at('attributes'));
+    const set = () => outside.write({ included: '[alias]\nst = !rm\n' });
+    expect(await seen(set)).toEqual(['@git/config']);
+    const attribute = () => outside.write({ attributes: '* -diff\n' });
+    expect(await seen(attribute)).toEqual(['@git/core.attributesFile']);
+  });
+
+  it('is seen to have a hook that leads elsewhere, and a large file of another content', async () => {
+    symlinkSync(outside.at('one'), tree.at('.git/hooks/pre-push'));
+    tree.write({ '.git/large': Buffer.alloc(2 ** 21) });
+    const work = () => {
+      rmSync(tree.at('.git/hooks/pre-push'));
+      symlinkSync(outside.at('two'), tree.at('.git/hooks/pre-push'));
+      tree.write({ '.git/large': Buffer.alloc(2 ** 21, 1) });
+    };
+    expect(await seen(work)).toEqual(['@git/hooks/pre-push', '@git/large']);
+  });
+
+  it('is seen in a nested repository too, and is gone with it', async () => {
+    const inner = new GitWorktree(tree.at('inner'));
+    inner.commit({ x: 'x\n' });
+    const install = () => inner.write({ '.git/hooks/pre-commit': '#!/bin/sh\n' });
+    expect(await seen(install)).toEqual(['inner']);
+    expect(await seen(() => inner.git('tag', 't'))).toEqual(['inner']);
+    expect(await seen(() => inner.remove())).toEqual(['inner']);
+  });
+
+  it('is not seen twice when it is that of a submodule, nor when that is taken away', async () => {
+    outside.commit({ x: 'x\n' });
+    const add = ['submodule', '--quiet', 'add', outside.folder, 'm'];
+    tree.git('-c', 'protocol.file.allow=always', ...add);
+    tree.commit();
+    expect(await seen(() => tree.git('-C', 'm', 'config', 'alias.st', '!rm'))).toEqual(['m']);
+    expect(await seen(() => rmSync(tree.at('m'), { recursive: true }))).toEqual(['m']);
+  });
+
+  it('is one path where it belongs to no repository', async () => {
+    tree.write({ 'odd/.git/x': 'x\n', 'odd/y': 'y\n' });
+    expect(await seen(() => tree.write({ 'odd/.git/x': 'z\n' }))).toEqual(['odd/.git']);
+    expect(await seen(() => {})).toEqual([]);
+  });
+
   it('is seen to hold a commit that hides what was changed', async () => {
     const work = () => {
       edit();
@@ -383,6 +429,15 @@ describe('another worktree of the repository', () => {
     expect(await seen(work)).toEqual(['@git/refs/heads/old']);
   });
 
+  it('is one path where it stands in this one, whatever is committed here', async () => {
+    tree.commit({ '.gitignore': '' });
+    const inner = tree.linked('inner', tree.at('inner'));
+    expect(await seen(() => tree.git('commit', '--quiet', '--allow-empty', '-m', 'here'))).toEqual([
+      '@git/HEAD',
+    ]);
+    expect(await seen(() => inner.commit({ new: 'n\n' }))).toEqual(['inner']);
+  });
+
   it('is seen to get settings of its own, which may name programs', async () => {
     const linked = tree.linked('linked', outside.at('linked'));
     tree.git('config', 'extensions.worktreeConfig', 'true');
@@ -396,6 +451,9 @@ describe('another worktree of the repository', () => {
     expect((await linked.changes(commit)).paths).toEqual([]);
     const share = () => tree.git('config', 'alias.st', '!rm');
     expect((await linked.changes(share)).paths).toEqual(['@git/config']);
+    const todo = () =>
+      tree.write({ '.git/worktrees/linked/rebase-merge/git-rebase-todo': 'x rm\n' });
+    expect((await linked.changes(todo)).paths).toEqual(['@git/rebase-merge/git-rebase-todo']);
     const own = () => linked.commit({ own: 'o\n' });
     expect((await linked.changes(own)).paths).toEqual(['own', '@git/HEAD']);
   });
@@ -456,6 +514,13 @@ describe('what stands in the folder of git', () => {
 });
 
 describe('a look', () => {
+  it('ends in time, however large a file is made', async () => {
+    writeFileSync(tree.at('large'), '');
+    truncateSync(tree.at('large'), 2 ** 40);
+    const look = createGitInspector({ timeoutMs: 500 }).capture(tree.folder, never);
+    await expect(look).rejects.toMatchObject({ code: 'WORKSPACE_INSPECTION' });
+  });
+
   it('believes the stamp of a file only while nothing of it was changed', async () => {
     const inspector = createGitInspector({ settleMs: 0 });
     await inspector.capture(tree.folder, never);
