@@ -3,6 +3,7 @@
  * Written from the words of the design, apart from the library's own ledger.
  */
 import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { createTokenBudget, type TokenBudget } from '../engine/token-budget.ts';
 import type { SimCall } from './sim-call.ts';
 import type { BudgetPlan } from './sim-extras.ts';
 import type { EnginePlan } from './sim-lanes.ts';
@@ -61,6 +62,32 @@ export class SimBudget {
     }
     const isClosed = this.#plan?.mode === 'hard' && used.unknown > 0;
     return isClosed ? `${used.unknown} calls of unknown usage have closed its hard budget` : null;
+  }
+}
+
+/** The library's own budgets, as each process makes them anew. */
+export class ProcessBudgets {
+  readonly #plan: BudgetPlan | null;
+  readonly #shared = new Map<string, TokenBudget>();
+  readonly #own = new Map<string, Map<EnginePlan, TokenBudget>>();
+
+  constructor(plan: BudgetPlan | null) {
+    this.#plan = plan;
+  }
+
+  /** The budget of a node in a process, or null. */
+  of(process: string, plan: EnginePlan): TokenBudget | null {
+    const { usesBudget = false, childLimit = null } = plan.extras ?? {};
+    if (this.#plan === null || !usesBudget) return null;
+    const { limit, mode } = this.#plan;
+    const shared = this.#shared.get(process) ?? createTokenBudget(limit, { mode });
+    this.#shared.set(process, shared);
+    if (childLimit === null) return shared;
+    const all = this.#own.get(process) ?? new Map<EnginePlan, TokenBudget>();
+    this.#own.set(process, all);
+    const own = all.get(plan) ?? shared.child(childLimit);
+    all.set(plan, own);
+    return own;
   }
 }
 

@@ -103,6 +103,12 @@ export class SimCall {
     return this.#end?.answer ?? null;
   }
 
+  /** Whether it has used more than a hard budget had held for it. */
+  get hasOverspent(): boolean {
+    const { hardTokens } = this.#options;
+    return hardTokens != null && (tokensOf(this.#usage as unknown as JsonValue) ?? 0) > hardTokens;
+  }
+
   /** Whether it had been told to stop when it ended. */
   get wasStopped(): boolean {
     return this.#end?.wasStopped === true;
@@ -114,7 +120,7 @@ export class SimCall {
     const held = this.plan?.extras?.callTokens?.tokens ?? 0;
     // At the very moment of its end it may still hold what it has held, or have used more.
     if (this.#end === null || this.#end.atMs === this.#options.now()) return held;
-    return tokensOf((this.#end.usage ?? this.#told.at(-1)?.usage) as JsonValue | undefined);
+    return tokensOf(this.#usage as unknown as JsonValue);
   }
 
   /** What a receipt says otherwise than the engine, or null; `cut` is why nobody waits for it. */
@@ -170,14 +176,13 @@ export class SimCall {
     const isTooLate = cut === 'timeout' && end.atMs > this.#closedAtMs;
     if (isTooLate && !this.#options.process.hasStoodStill) return [];
     const { effective } = end;
-    const usage = end.usage ?? this.#told.at(-1)?.usage ?? UNKNOWN_USAGE;
-    const hasOverspent = (tokensOf(usage as unknown as JsonValue) ?? 0) > this.#hardTokens;
-    const failure = end.failure ?? (hasOverspent ? 'unknown' : null);
-    return [{ failure, effective, usage }];
+    const failure = end.failure ?? (this.hasOverspent ? 'unknown' : null);
+    return [{ failure, effective, usage: this.#usage }];
   }
 
-  get #hardTokens(): number {
-    return this.#options.hardTokens ?? Number.POSITIVE_INFINITY;
+  /** What it has used, if it has come to its end. */
+  get #usage(): UsageReceipt {
+    return this.#end?.usage ?? this.#told.at(-1)?.usage ?? UNKNOWN_USAGE;
   }
 
   /** The attempt was over first: then the call has no end in the record. */

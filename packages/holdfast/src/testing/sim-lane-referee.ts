@@ -32,6 +32,8 @@ export interface AnsweredCall {
   readonly answer: Answer | null;
   /** Whether it had been told to stop by then. */
   readonly wasStopped: boolean;
+  /** Whether it has used more than a hard budget had held for it. */
+  readonly hasOverspent: boolean;
 }
 
 /** What engines have really done. */

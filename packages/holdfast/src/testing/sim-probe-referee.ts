@@ -4,17 +4,25 @@
  */
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
+import type { EndedProbe } from './sim-lane-referee.ts';
 import { textOf } from './sim-position.ts';
+import type { StoreTrouble } from './sim-verdict.ts';
+
+type LiveEnd = EndedProbe | string | null;
 
 export class ProbeReferee {
   readonly #isRequired: boolean;
+  readonly #store: StoreTrouble;
+  /** Who has begun each check. */
+  readonly #probers = new Map<string, string | null>();
   #open: string | null = null;
   #paused: string | null = null;
   #probes = 0;
   #resumes = 0;
 
-  constructor(isRequired: boolean) {
+  constructor(isRequired: boolean, store: StoreTrouble) {
     this.#isRequired = isRequired;
+    this.#store = store;
   }
 
   get isOpen(): boolean {
@@ -48,6 +56,20 @@ export class ProbeReferee {
       default:
         return null;
     }
+  }
+
+  /** The end of a live check that an event is; the rule that it breaks; or null. */
+  live(event: EventEnvelope, payload: JsonObject, writer: string | null): LiveEnd {
+    if (event.type === 'preflight:probe-started') this.#probers.set(event.id, writer);
+    if (event.type !== 'preflight:probe-finished' || payload['stage'] !== 'live') return null;
+    const outcome = isJsonObject(payload['outcome']) ? payload['outcome'] : {};
+    const { storageCode } = outcome;
+    const { isFull, mayFail } = this.#store;
+    if (storageCode === 'STORE_IO' && !mayFail) return 'its store has not failed';
+    if (storageCode === 'STORAGE_LIMIT_EXCEEDED' && !isFull) return 'its store is not full';
+    const probeEventId = textOf(payload['probeEventId']);
+    const isOwn = writer !== null && this.#probers.get(probeEventId) === writer;
+    return { probeEventId, outcome, isOwn };
   }
 
   /** The rule that is broken by starting or deciding work now, or null. */

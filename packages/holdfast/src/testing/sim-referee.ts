@@ -2,8 +2,7 @@
  * Reads one run's log as it grows and says which rule of the record an event breaks, if any. It
  * shares no code with the library's own fold.
  */
-import { canonicalText } from '../base/digest.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
 import {
   type CallWitness,
@@ -15,7 +14,7 @@ import {
 import type { NodePlan, RunPlan } from './sim-plan.ts';
 import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
 import { ProbeReferee } from './sim-probe-referee.ts';
-import { type Verdict, verdictOf } from './sim-verdict.ts';
+import { outcomeFault, type StoreTrouble } from './sim-verdict.ts';
 import { SimViolation } from './sim-violation.ts';
 
 export interface RefereeOptions {
@@ -26,8 +25,7 @@ export interface RefereeOptions {
   readonly severalOwners: boolean;
   /** What engines have really done. */
   readonly witness: CallWitness;
-  /** Whether it may have no room for artifacts, or fail otherwise. */
-  readonly store: { readonly isFull: boolean; readonly mayFail: boolean };
+  readonly store: StoreTrouble;
 }
 
 /** What came before in the same append: the reason that an outcome from outside must have. */
@@ -50,8 +48,6 @@ export class SimReferee {
   #before: EventEnvelope | null = null;
   /** What stands behind it there. */
   #behind: EventEnvelope | null = null;
-  /** Who has begun each live check. */
-  readonly #probers = new Map<string, string | null>();
   #sequence = 0;
   #decidedAt = 0;
   #cancelled = false;
@@ -63,7 +59,7 @@ export class SimReferee {
     this.#options = options;
     this.runId = options.runId;
     this.plan = options.plan;
-    this.#probes = new ProbeReferee(options.plan.preflight !== null);
+    this.#probes = new ProbeReferee(options.plan.preflight !== null, options.store);
     this.lanes = new LaneReferee(options.runId, options.plan.lanes, options.witness);
   }
 
@@ -235,21 +231,9 @@ export class SimReferee {
     }
   }
 
-  #probed({ type, id }: EventEnvelope, payload: JsonObject): string | null {
-    if (type === 'preflight:probe-started') this.#probers.set(id, this.#writer);
-    const { outcome, stage } = payload;
-    if (type !== 'preflight:probe-finished' || stage !== 'live') return null;
-    const storageCode = isJsonObject(outcome) ? outcome['storageCode'] : undefined;
-    const { isFull, mayFail } = this.#options.store;
-    if (storageCode === 'STORE_IO' && !mayFail) return 'its store has not failed';
-    if (storageCode === 'STORAGE_LIMIT_EXCEEDED' && !isFull) return 'its store is not full';
-    const probeEventId = textOf(payload['probeEventId']);
-    const isOwn = this.#writer !== null && this.#probers.get(probeEventId) === this.#writer;
-    return this.lanes.probed({
-      probeEventId,
-      outcome: isJsonObject(outcome) ? outcome : {},
-      isOwn,
-    });
+  #probed(event: EventEnvelope, payload: JsonObject): string | null {
+    const ended = this.#probes.live(event, payload, this.#writer);
+    return ended === null || typeof ended === 'string' ? ended : this.lanes.probed(ended);
   }
 
   #receipt(event: EventEnvelope, payload: JsonObject): void {
@@ -387,18 +371,12 @@ export class SimReferee {
     const plan = this.planOf(nodeId);
     if (rule !== null || plan?.kind !== 'engine') return rule;
     const receipt = this.#before?.type === RECEIPT ? payloadOf(this.#before) : null;
-    const isCompleted = event.type === 'graph:node-completed';
-    if (receipt === null || receipt['failure'] !== undefined) {
-      return isCompleted ? 'no call has answered, and it has a result' : null;
-    }
     // Of a call that was cut off nobody knows what it has answered.
-    const call = receipt['requested'] === null ? null : this.lanes.called(position, launches);
-    if (call?.answer == null) return null;
-    const { answer, wasStopped: isLate } = call;
-    const verdict = verdictOf(plan, answer, { ...this.#options.store, isLate });
-    const code = isCompleted ? null : textOf(payload['code']);
-    if (!verdict.codes.includes(code)) return `its answer must end with ${verdict.codes.join()}`;
-    return isCompleted ? unlikeVerdict(verdict, payload['result'] ?? null) : null;
+    const isKnown = receipt !== null && receipt['requested'] !== null;
+    const call = isKnown ? this.lanes.called(position, launches) : null;
+    const code = event.type === 'graph:node-completed' ? null : textOf(payload['code']);
+    const outcome = { code, result: payload['result'] ?? null };
+    return outcomeFault(outcome, { plan, receipt, call, store: this.#options.store });
   }
 
   /** A node that waits for its steps is never refused one. */
@@ -506,14 +484,6 @@ export class SimReferee {
 }
 
 const RECEIPT = 'graph:engine-attempt-recorded';
-
-function unlikeVerdict({ result, digest }: Verdict, found: JsonValue): string | null {
-  if (result !== undefined) {
-    return canonicalText(result) === canonicalText(found) ? null : 'its engine has answered else';
-  }
-  const artifact = isJsonObject(found) && isJsonObject(found['artifact']) ? found['artifact'] : {};
-  return artifact['digest'] === digest ? null : 'its artifact is not what its engine has answered';
-}
 
 function payloadOf({ payload }: EventEnvelope): JsonObject {
   return isJsonObject(payload) ? payload : {};

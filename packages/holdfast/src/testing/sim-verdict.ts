@@ -3,14 +3,16 @@
  * words of the design, apart from the library's own limits and contracts.
  */
 import { createHash } from 'node:crypto';
-import type { JsonValue } from '../base/json.ts';
+import { canonicalText } from '../base/digest.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { AnsweredCall } from './sim-lane-referee.ts';
 import type { EnginePlan } from './sim-lanes.ts';
 import { holdsSecret } from './sim-secret.ts';
 
 /** What an engine has answered: text, or a value. */
 export type Answer = string | { readonly value: number };
 
-export interface Verdict {
+interface Verdict {
   /** The failures that an outcome may have; null = it is completed. */
   readonly codes: readonly (string | null)[];
   /** The result, if it is completed. */
@@ -23,7 +25,7 @@ export interface Verdict {
 const LARGE_BYTES = 1_000;
 
 /** The result that the node's code makes of an answer; null when it makes none. */
-export function resultOfAnswer(plan: EnginePlan, answer: Answer): JsonValue | null {
+function resultOfAnswer(plan: EnginePlan, answer: Answer): JsonValue | null {
   const { contract = 'none', parse = 'none' } = plan.extras ?? {};
   const given = typeof answer === 'string' ? answer : { ...answer };
   if (parse === 'throws' || contract === 'promises') return null;
@@ -32,18 +34,22 @@ export function resultOfAnswer(plan: EnginePlan, answer: Answer): JsonValue | nu
   return contract === 'wraps' ? { wrapped: parsed } : parsed;
 }
 
-/** What is beside an answer. */
-export interface AnswerPlace {
-  /** Whether a store may have no room for artifacts now. */
+/** What may be wrong with the store now. */
+export interface StoreTrouble {
+  /** Whether it may have no room for artifacts. */
   readonly isFull: boolean;
   /** Whether it may fail otherwise. */
   readonly mayFail: boolean;
+}
+
+/** What is beside an answer. */
+interface AnswerPlace extends StoreTrouble {
   /** Whether the attempt had been told to stop: then only a result counts. */
   readonly isLate: boolean;
 }
 
 /** What an answer must come to. */
-export function verdictOf(
+function verdictOf(
   plan: EnginePlan,
   answer: Answer,
   { isFull, isLate, mayFail }: AnswerPlace,
@@ -66,6 +72,45 @@ export function verdictOf(
   if (!isLarge) return { codes: [null], result };
   const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
   return { codes: [null, ...late, ...(isFull ? ['RESULT_TOO_LARGE'] : [])], digest };
+}
+
+/** The outcome of an engine's attempt; `code` is null when it is completed. */
+interface Outcome {
+  readonly code: string | null;
+  readonly result: JsonValue;
+}
+
+interface OutcomeParts {
+  readonly plan: EnginePlan;
+  /** The one before the outcome in its append. */
+  readonly receipt: JsonObject | null;
+  /** The call of that receipt, if anybody knows it. */
+  readonly call: AnsweredCall | null;
+  readonly store: StoreTrouble;
+}
+
+const OVERSPENT: readonly (string | null)[] = ['TOKEN_BUDGET', 'TIMEOUT', 'ABORTED'];
+
+/** The rule that an outcome breaks by what the last call has come to, or null. */
+export function outcomeFault({ code, result }: Outcome, parts: OutcomeParts): string | null {
+  const { plan, receipt, call, store } = parts;
+  if (receipt === null || receipt['failure'] !== undefined) {
+    if (code === null) return 'no call has answered, and it has a result';
+    const mustSay = call?.hasOverspent === true && !OVERSPENT.includes(code);
+    return mustSay ? 'its call has used more than a hard budget had held for it' : null;
+  }
+  if (call?.answer == null) return null;
+  const verdict = verdictOf(plan, call.answer, { ...store, isLate: call.wasStopped });
+  if (!verdict.codes.includes(code)) return `its answer must end with ${verdict.codes.join()}`;
+  return code === null ? unlikeVerdict(verdict, result) : null;
+}
+
+function unlikeVerdict({ result, digest }: Verdict, found: JsonValue): string | null {
+  if (result !== undefined) {
+    return canonicalText(result) === canonicalText(found) ? null : 'its engine has answered else';
+  }
+  const artifact = isJsonObject(found) && isJsonObject(found['artifact']) ? found['artifact'] : {};
+  return artifact['digest'] === digest ? null : 'its artifact is not what its engine has answered';
 }
 
 function bytesOf(text: string): number {

@@ -4,44 +4,35 @@
  */
 import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { createMemoryBacking } from '../adapters/memory/backing.ts';
-import { createMemoryRunStorage } from '../adapters/memory/storage.ts';
 import type { GraphEngineBinding } from '../attempt/engine-work.ts';
 import { errorText, isHoldfastError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Ids } from '../base/ports.ts';
-import { createTokenBudget, type TokenBudget } from '../engine/token-budget.ts';
 import type { GraphExecutor } from '../executor/executor.ts';
 import { assembleExecutor } from '../executor/graph-executor.ts';
 import type { EngineLine } from '../executor/options.ts';
 import type { AnyCompiledGraph } from '../graph/graph-type.ts';
 import type { RunResult } from '../run/run-result.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
-import { defaultStoragePolicy, type RunStoragePolicy } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts';
-import { SimBudget } from './sim-budget.ts';
+import { ProcessBudgets, SimBudget } from './sim-budget.ts';
 import type { SimCall } from './sim-call.ts';
 import { type AskedCall, SimCalls } from './sim-calls.ts';
 import { type EngineHost, simulatedEngine, TOO_LATE } from './sim-engine.ts';
 import { planExtras, type WorldExtras } from './sim-extras.ts';
 import { SimFaults } from './sim-faults.ts';
-import { type EnginePlan, targetKey } from './sim-lanes.ts';
+import { targetKey } from './sim-lanes.ts';
 import { SimLedger } from './sim-ledger.ts';
 import { plannedNodes, type WorkHost } from './sim-nodes.ts';
 import type { SimulationOptions } from './sim-options.ts';
 import { planRun, type RunPlan } from './sim-plan.ts';
 import { SimProcess } from './sim-process.ts';
 import { SimRecord } from './sim-record.ts';
-import {
-  LATE_SECRET,
-  refuseSecret,
-  SECRET_LINES,
-  SIMULATED_SECRET,
-  SimStreams,
-} from './sim-secret.ts';
+import { LATE_SECRET, refuseSecret, SimStreams } from './sim-secret.ts';
 import { faultyStorage } from './sim-storage.ts';
+import { SimStore, SMALL_EVENT_BYTES } from './sim-store.ts';
 import { SimTrace } from './sim-trace.ts';
 import { SimViolation } from './sim-violation.ts';
 
@@ -57,27 +48,6 @@ export interface SimulationSeams {
 
 /** Nothing is written there: the engines are simulated too. */
 const SCRATCH = realpathSync(tmpdir());
-
-const SMALL_EVENT_BYTES = 2_048;
-const SMALL_BATCH_BYTES = 3_072;
-
-function policyOf({ smallBatches, form }: SimulationOptions): RunStoragePolicy {
-  // What engines say and nodes return is often too large for an event.
-  const maxEventPayloadBytes =
-    smallBatches || form === 'lanes'
-      ? SMALL_EVENT_BYTES
-      : defaultStoragePolicy.maxEventPayloadBytes;
-  const { maxAppendBatchBytes } = smallBatches
-    ? { maxAppendBatchBytes: SMALL_BATCH_BYTES }
-    : defaultStoragePolicy;
-  return { ...defaultStoragePolicy, maxEventPayloadBytes, maxAppendBatchBytes };
-}
-
-interface StorageVariant {
-  readonly knowsLate: boolean;
-  /** Bytes of artifacts; null = as many as by default. */
-  readonly quota: number | null;
-}
 
 export class SimWorld {
   readonly options: SimulationOptions;
@@ -97,15 +67,9 @@ export class SimWorld {
   readonly #ledger: SimLedger;
   readonly #calls: SimCalls;
   readonly #streams = new SimStreams();
-  readonly #backing = createMemoryBacking();
-  readonly #storages = new Map<string, RunStorage>();
-  readonly #startMs: number;
-  #narrowBytes: number | null = null;
+  readonly #store: SimStore;
   /** Each process counts for itself. */
-  readonly #budgets = new Map<
-    string,
-    { readonly shared: TokenBudget; readonly own: Map<EnginePlan, TokenBudget> }
-  >();
+  readonly #budgets: ProcessBudgets;
   readonly #alive = new Map<string, SimProcess>();
   readonly #graphs = new Map<string, RunPlan>();
   #processes = 0;
@@ -125,13 +89,20 @@ export class SimWorld {
     this.#learn(this.plan);
     this.faults = new SimFaults(this.random.fork('faults'), options);
     this.lastAppendMs = this.clock.now();
-    this.#startMs = this.clock.now();
     const { budget: plan } = this.extras;
     const budgets = { plan, budget: new SimBudget(plan), isSole };
     this.#calls = new SimCalls(this.trace, () => this.clock.now(), budgets);
-    const backing = this.#backing;
+    this.#budgets = new ProcessBudgets(plan);
+    this.#store = new SimStore({
+      options,
+      extras: this.extras,
+      clock: this.clock,
+      trace: this.trace,
+      isProvenDead: ({ id }) => !this.#alive.has(id),
+      heldBytes: () => this.#heldBytes(),
+    });
     this.record = new SimRecord({
-      backing,
+      backing: this.#store.backing,
       trace: this.trace,
       clock: this.clock,
       maxConcurrentAttempts: options.maxConcurrentAttempts,
@@ -139,95 +110,14 @@ export class SimWorld {
       planOf: (graphId) => this.#graphs.get(graphId),
       witness: this.#calls,
       store: { isFull: this.extras.quota !== null, mayFail: options.ioErrors > 0 },
-      knowsLate: (writer) => this.#knowsLate(writer),
+      knowsLate: (writer) => this.#store.knowsLate(writer),
     });
     this.#ledger = new SimLedger(this.record, this.trace);
   }
 
   /** The store without anything that goes wrong in between. */
   get soundStorage(): RunStorage {
-    return this.#watched(this.#memory({ knowsLate: true, quota: null }));
-  }
-
-  /** The store with the secrets that a process knows, and the quota of now. */
-  #memory(which: StorageVariant): RunStorage {
-    const key = JSON.stringify([which.knowsLate, which.quota]);
-    const storage = this.#storages.get(key) ?? this.#createMemory(which);
-    this.#storages.set(key, storage);
-    return storage;
-  }
-
-  #createMemory(which: StorageVariant): RunStorage {
-    const { form } = this.options;
-    const policy = policyOf(this.options);
-    const late = which.knowsLate && this.extras.lateSecretFrom !== null ? [LATE_SECRET] : [];
-    const { quota } = which;
-    return createMemoryRunStorage({
-      namespace: 'simulation',
-      clock: this.clock,
-      backing: this.#backing,
-      isProvenDead: ({ id }) => !this.#alive.has(id),
-      policy:
-        quota === null
-          ? policy
-          : { ...policy, maxArtifactBytes: quota, maxTotalArtifactBytesPerRun: quota },
-      knownSecrets: form === 'lanes' ? [SIMULATED_SECRET, SECRET_LINES, ...late] : [],
-    });
-  }
-
-  /** The store of a process: its quota grows in the middle of a run. */
-  #storageFor({ name }: SimProcess): RunStorage {
-    const knowsLate = this.#knowsLate(name);
-    const roomy = this.#memory({ knowsLate, quota: null });
-    const { quota } = this.extras;
-    if (quota === null) return roomy;
-    const { artifactStore } = roomy;
-    const narrow = () => {
-      const isOver = this.clock.now() >= this.#startMs + quota.untilMs;
-      if (isOver || this.record.referee(ROOT_RUN_ID) === undefined) return artifactStore;
-      // What the run is made of is stored already: the rest has little room.
-      const bytes = quota.bytes + this.record.artifactBytes(ROOT_RUN_ID);
-      this.#narrowBytes ??= bytes;
-      return this.#memory({ knowsLate, quota: this.#narrowBytes }).artifactStore;
-    };
-    const write: typeof artifactStore.write = async (...given) => {
-      try {
-        return await narrow().write(...given);
-      } catch (error) {
-        if (isHoldfastError(error, 'STORAGE_LIMIT_EXCEEDED')) this.trace.count('quota');
-        throw error;
-      }
-    };
-    return {
-      ...roomy,
-      artifactStore: {
-        write,
-        read: (...given) => artifactStore.read(...given),
-        preflightWrite: (...given) => artifactStore.preflightWrite(...given),
-        deleteRun: (...given) => artifactStore.deleteRun(...given),
-      },
-    };
-  }
-
-  /** Whether a process, or an executor of it, knows the secret that becomes known late. */
-  #knowsLate(name: string): boolean {
-    const { lateSecretFrom } = this.extras;
-    return lateSecretFrom !== null && Number(/\.(\d+)/.exec(name)?.[1] ?? 0) >= lateSecretFrom;
-  }
-
-  #budgetOf({ name }: SimProcess, plan: EnginePlan): TokenBudget | null {
-    const { budget } = this.extras;
-    if (budget === null || plan.extras?.usesBudget !== true) return null;
-    const known = this.#budgets.get(name) ?? {
-      shared: createTokenBudget(budget.limit, { mode: budget.mode }),
-      own: new Map<EnginePlan, TokenBudget>(),
-    };
-    this.#budgets.set(name, known);
-    const { childLimit } = plan.extras;
-    if (childLimit === null) return known.shared;
-    const own = known.own.get(plan) ?? known.shared.child(childLimit);
-    known.own.set(plan, own);
-    return own;
+    return this.#watched(this.#store.whole);
   }
 
   /** True once the run has ended and a process knows it, or something was found wrong. */
@@ -262,7 +152,7 @@ export class SimWorld {
 
   /** The store as this process reaches it. */
   storageOf(process: SimProcess): RunStorage {
-    const watched = this.#watched(this.#storageFor(process));
+    const watched = this.#watched(this.#store.storageOf(process.name));
     const inner = this.#seams.storage?.(watched, process) ?? watched;
     const { faults, trace } = this;
     const medium = { process, faults, trace, sleep: (ms: number) => this.sleep(ms) };
@@ -332,6 +222,11 @@ export class SimWorld {
     if (expected.includes(code)) return;
     const stack = error instanceof Error ? error.stack : '';
     this.violate(`${who} was refused with ${code}: ${errorText(error)}\n${stack}`);
+  }
+
+  #heldBytes(): number | null {
+    const isStored = this.record.referee(ROOT_RUN_ID) !== undefined;
+    return isStored ? this.record.artifactBytes(ROOT_RUN_ID) : null;
   }
 
   #idsOf(process: SimProcess): Ids {
@@ -411,9 +306,11 @@ export class SimWorld {
     };
     return {
       process,
-      budgetOf: (plan) => this.#budgetOf(process, plan),
+      budgetOf: (plan) => this.#budgets.of(process.name, plan),
       lateSecret:
-        this.extras.lateSecretFrom === null || this.#knowsLate(process.name) ? null : LATE_SECRET,
+        this.extras.lateSecretFrom === null || this.#store.knowsLate(process.name)
+          ? null
+          : LATE_SECRET,
       enter: (context) => ifAlive(() => this.#ledger.enter(context, process.name)),
       effect: (context) => ifAlive(() => this.#ledger.effect(context)),
       step: (context, name, retrySafe) =>
