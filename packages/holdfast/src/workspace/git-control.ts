@@ -1,5 +1,5 @@
 /**
- * What git goes by, beside HEAD and the index: refs, settings, hooks, rules, work that is half done.
+ * What git goes by beside HEAD and the index: refs, settings, hooks, rules, work half done.
  *
  * Invariants: a file in the folder of git counts unless it is named here as one that does not;
  * refs count by what they name, however they are stored. What belongs to another worktree of the
@@ -27,8 +27,15 @@ export interface ControlScope {
 }
 
 /** Told otherwise (HEAD, refs, index), rewritten at every step, or a store of contents. */
-const QUIET =
-  /^(?:HEAD|refs|packed-refs|reftable|index|sharedindex\..*|logs|lfs|gc\.(?:log|pid)|.*\.lock|ORIG_HEAD|FETCH_HEAD|AUTO_MERGE|(?:COMMIT|TAG|NOTES)_EDITMSG|(?:MERGE|SQUASH)_MSG|fsmonitor--daemon.*)$/s;
+const QUIET: RegExp = new RegExp(
+  `^(?:${[
+    'HEAD|refs|packed-refs|reftable|index|sharedindex\\..*',
+    'logs|lfs|gc\\.(?:log|pid)|.*\\.lock|fsmonitor--daemon.*',
+    'ORIG_HEAD|FETCH_HEAD|AUTO_MERGE',
+    '(?:COMMIT|TAG|NOTES)_EDITMSG|(?:MERGE|SQUASH)_MSG',
+  ].join('|')})$`,
+  's',
+);
 /** A list that git writes for others to fetch, and hooks that have no name of one. */
 const QUIET_BELOW = /(?:^|\/)(?:info\/refs|hooks\/[^/]+\.sample)$/;
 /** What the main worktree has for itself in the folder that all share. */
