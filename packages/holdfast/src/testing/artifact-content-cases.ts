@@ -1,13 +1,7 @@
 /** Cases of the artifact store kit: what may be stored at all, and in which form. */
 import type { ArtifactScope, NewArtifact } from '../store/artifact-store.ts';
-import {
-  expectRefusal,
-  expectSame,
-  expectTrue,
-  kitArtifact,
-  kitPolicy,
-  type StorageCase,
-} from './storage-fixture.ts';
+import { expectSame, expectTrue } from './expectation.ts';
+import { expectRefusal, kitArtifact, kitPolicy, type StorageCase } from './storage-fixture.ts';
 
 const scope: ArtifactScope = { namespace: 'kit', runId: 'run-1' };
 /** Holds characters that JSON and URLs escape. */

@@ -1,8 +1,8 @@
 /** Cases of the artifact store kit: how much a run may hold, and who gets the last room. */
 import type { ArtifactReference, ArtifactScope } from '../store/artifact-store.ts';
+import { expectSame } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
   isStorageRefusal,
   kitArtifact,
   kitPolicy,

@@ -5,10 +5,9 @@ import type { RunStorage } from '../store/storage.ts';
 import { artifactContentCases } from './artifact-content-cases.ts';
 import { artifactQuotaCases } from './artifact-quota-cases.ts';
 import { type ConformanceReport, requireConformance } from './conformance-report.ts';
+import { expectSame, expectTrue } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
-  expectTrue,
   kitArtifact,
   kitPolicy,
   reportOfStorage,

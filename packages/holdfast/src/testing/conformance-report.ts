@@ -25,16 +25,25 @@ const MESSAGE_LENGTH = 600;
 
 /** Runs all cases, also after a failure. */
 export function reportOf(cases: readonly ConformanceCase[]): ConformanceReport {
-  const failures: ConformanceFailure[] = [];
-  for (const { name, run } of cases) {
-    try {
-      run();
-    } catch (error) {
-      failures.push(failureOf(name, error));
-    }
-  }
+  return reportOfOutcomes(
+    cases.map(({ name, run }) => {
+      try {
+        run();
+        return null;
+      } catch (error) {
+        return failureOf(name, error);
+      }
+    }),
+  );
+}
+
+/** One outcome a case: null when it held. */
+export function reportOfOutcomes(
+  outcomes: readonly (ConformanceFailure | null)[],
+): ConformanceReport {
+  const failures = outcomes.filter((outcome) => outcome !== null);
   const ok = failures.length === 0;
-  return Object.freeze({ ok, cases: cases.length, failures: Object.freeze(failures) });
+  return Object.freeze({ ok, cases: outcomes.length, failures: Object.freeze(failures) });
 }
 
 /** The failure of a case by what it threw. */

@@ -1,14 +1,14 @@
 /** Cases of the engine kit: what an answered call gives and tells. */
+
 import type { AgentPart, EngineEvent } from '../engine/engine.ts';
+import type { BenchCase } from './bench-case.ts';
 import type { Answered, EngineBench } from './engine-bench.ts';
 import type { EngineScenario } from './engine-fixture.ts';
-import { expectSame, expectTrue } from './storage-fixture.ts';
+import { expectSame, expectTrue } from './expectation.ts';
 
 /** One statement about an engine, with what the model's side does meanwhile. */
-export interface EngineCase {
-  readonly name: string;
+export interface EngineCase extends BenchCase<EngineBench> {
   readonly scenario: EngineScenario;
-  run(bench: EngineBench): Promise<void>;
 }
 
 const HELLO = 'Hello from the engine.';

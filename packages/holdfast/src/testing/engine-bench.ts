@@ -11,7 +11,7 @@ import { classifyEngineFailure } from '../engine/engine-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
 import { fail } from './conformance-report.ts';
 import type { EngineConformanceFixture, ObservedCall, OpenedEngine } from './engine-fixture.ts';
-import { expectSame, expectTrue, withinTime } from './storage-fixture.ts';
+import { expectSame, expectTrue, withinTime } from './expectation.ts';
 
 /** How long an engine may take to settle after its signal was aborted. */
 export const ABORT_LIMIT_MS = 3_000;

@@ -5,7 +5,7 @@ import { classifyEngineFailure } from '../engine/engine-error.ts';
 import { fail } from './conformance-report.ts';
 import type { EngineCase } from './engine-answer-cases.ts';
 import { ABORT_LIMIT_MS, type EngineBench } from './engine-bench.ts';
-import { expectSame, expectTrue, withinTime } from './storage-fixture.ts';
+import { expectSame, expectTrue, withinTime } from './expectation.ts';
 
 /** What a live check changes of a request. */
 const LIVE_CHECK = {

@@ -1,10 +1,11 @@
 /** The kit of engines: whatever answers a prompt keeps the port's promises. Framework-free. */
-
+import { outcomeOf } from './bench-case.ts';
 import {
   type ConformanceFailure,
   type ConformanceReport,
   fail,
   failureOf,
+  reportOfOutcomes,
   requireConformance,
 } from './conformance-report.ts';
 import { answerCases, type EngineCase } from './engine-answer-cases.ts';
@@ -12,10 +13,11 @@ import { EngineBench } from './engine-bench.ts';
 import { checkCases } from './engine-check-cases.ts';
 import { failureCases } from './engine-failure-cases.ts';
 import type { EngineConformanceFixture, EngineScenario } from './engine-fixture.ts';
-import { expectSame, withinTime } from './storage-fixture.ts';
+import { expectSame } from './expectation.ts';
 
 /** Every engine can have these. */
 const ALWAYS: readonly string[] = ['text', 'hang'] satisfies EngineScenario[];
+const CASE_LIMIT_MS = 60_000;
 const DECLARATION = 'what is unsupported is declared with a reason';
 
 /**
@@ -33,14 +35,13 @@ export async function runEngineConformance(
   const { unsupported = {} } = fixture;
   const all = [...answerCases, ...failureCases, ...checkCases];
   const cases = all.filter(({ scenario }) => !Object.hasOwn(unsupported, scenario));
-  const outcomes = [
-    await outcomeOf(DECLARATION, () => requireDeclarations(fixture, all)),
-    // One after the other: a fixture may have one model's side for all.
-    ...(await inOrder(cases, fixture)),
-  ];
-  const failures = outcomes.filter((outcome) => outcome !== null);
-  const ok = failures.length === 0;
-  return Object.freeze({ ok, cases: outcomes.length, failures: Object.freeze(failures) });
+  const outcomes = [declarationOutcome(fixture, all)];
+  // One after the other: a fixture may have one model's side for all.
+  for (const each of cases) {
+    const open = async () => new EngineBench(fixture, await fixture.open(each.scenario));
+    outcomes.push(await outcomeOf(each, open, CASE_LIMIT_MS));
+  }
+  return reportOfOutcomes(outcomes);
 }
 
 /**
@@ -52,37 +53,15 @@ export async function assertEngineConformance(fixture: EngineConformanceFixture)
   requireConformance(await runEngineConformance(fixture));
 }
 
-async function inOrder(
-  cases: readonly EngineCase[],
+function declarationOutcome(
   fixture: EngineConformanceFixture,
-): Promise<readonly (ConformanceFailure | null)[]> {
-  const outcomes: (ConformanceFailure | null)[] = [];
-  for (const { name, scenario, run } of cases) {
-    outcomes.push(
-      await outcomeOf(name, async () => {
-        const bench = new EngineBench(fixture, await fixture.open(scenario));
-        try {
-          await withinTime(run(bench), CASE_LIMIT_MS);
-        } finally {
-          await bench.close();
-        }
-      }),
-    );
-  }
-  return outcomes;
-}
-
-const CASE_LIMIT_MS = 60_000;
-
-async function outcomeOf(
-  name: string,
-  run: () => void | Promise<void>,
-): Promise<ConformanceFailure | null> {
+  all: readonly EngineCase[],
+): ConformanceFailure | null {
   try {
-    await run();
+    requireDeclarations(fixture, all);
     return null;
   } catch (error) {
-    return failureOf(name, error);
+    return failureOf(DECLARATION, error);
   }
 }
 

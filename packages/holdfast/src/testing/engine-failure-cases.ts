@@ -1,23 +1,15 @@
 /** Cases of the engine kit: calls that are aborted, and calls that fail. */
+import { ENGINE_FAILURE_KINDS } from '../base/engine-failure.ts';
 import { classifyEngineFailure } from '../engine/engine-error.ts';
 import type { EngineCase } from './engine-answer-cases.ts';
 import { ABORT_LIMIT_MS, type EngineBench } from './engine-bench.ts';
 import type { ProvokedFailure } from './engine-fixture.ts';
-import { expectSame, withinTime } from './storage-fixture.ts';
+import { expectSame, withinTime } from './expectation.ts';
 
 /** Every kind that is provoked from outside. Not `aborted`: the kit aborts by itself. */
-const PROVOKED: readonly ProvokedFailure[] = [
-  'auth',
-  'billing',
-  'missing-cli',
-  'model-unavailable',
-  'invalid-config',
-  'quota',
-  'rate-limit',
-  'transient',
-  'timeout',
-  'unknown',
-];
+const PROVOKED: readonly ProvokedFailure[] = ENGINE_FAILURE_KINDS.filter(
+  (kind) => kind !== 'aborted',
+);
 
 async function expectKind(bench: EngineBench, kind: string): Promise<void> {
   expectSame('the kind of the failure', classifyEngineFailure(await bench.failed()), kind);

@@ -1,8 +1,8 @@
 /** Cases of the event store kit: what may be stored at all. */
 import type { NewEvent } from '../history/envelope.ts';
+import { expectSame } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
   kitEvent,
   kitPolicy,
   kitStream,

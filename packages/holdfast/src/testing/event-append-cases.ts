@@ -1,8 +1,7 @@
 /** Cases of the event store kit: what an append stores, refuses and repeats. */
+import { expectSame, expectTrue } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
-  expectTrue,
   kitEvent,
   kitStream,
   kitTime,

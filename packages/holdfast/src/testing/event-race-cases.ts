@@ -2,14 +2,8 @@
 import { isHoldfastError } from '../base/errors.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { fail } from './conformance-report.ts';
-import {
-  expectSame,
-  kitEvent,
-  kitStream,
-  payloadsOf,
-  readAll,
-  type StorageCase,
-} from './storage-fixture.ts';
+import { expectSame } from './expectation.ts';
+import { kitEvent, kitStream, payloadsOf, readAll, type StorageCase } from './storage-fixture.ts';
 
 const stream = kitStream();
 const WRITERS = 8;

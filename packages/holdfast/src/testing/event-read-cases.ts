@@ -1,16 +1,14 @@
 /** Cases of the event store kit: reading, compaction and subscriptions. */
 import type { EventEnvelope, StreamRef } from '../history/envelope.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { expectSame, expectTrue, withinTime } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
-  expectTrue,
   kitEvent,
   kitStream,
   payloadsOf,
   readAll,
   type StorageCase,
-  withinTime,
 } from './storage-fixture.ts';
 
 const stream = kitStream();

@@ -4,10 +4,9 @@ import { currentOwner, isProvenDead } from '../process/owner.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { type ConformanceReport, fail, requireConformance } from './conformance-report.ts';
+import { expectSame, expectTrue } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
-  expectTrue,
   reportOfStorage,
   type StorageCase,
   type StorageFactory,

@@ -1,7 +1,7 @@
 /** Cases of the memory kit: what each command does to files. */
 
+import { expectSame } from './expectation.ts';
 import type { MemoryCase } from './memory-fixture.ts';
-import { expectSame } from './storage-fixture.ts';
 
 /** Texts that are easily changed on their way. */
 const oddTexts: readonly string[] = [

@@ -2,13 +2,9 @@
 import type { JsonValue } from '../base/json.ts';
 import type { Memory, MemoryCommand, MemoryErrorCode, MemoryResult } from '../memory/memory.ts';
 import type { MemoryOptions } from '../memory/memory-options.ts';
-import {
-  type ConformanceFailure,
-  type ConformanceReport,
-  fail,
-  failureOf,
-} from './conformance-report.ts';
-import { expectSame, withinTime } from './storage-fixture.ts';
+import { type BenchCase, reportOfBenches } from './bench-case.ts';
+import { type ConformanceReport, fail } from './conformance-report.ts';
+import { expectSame, shown } from './expectation.ts';
 
 /** One place where a memory keeps its files: an empty directory, database or object. */
 export interface MemoryBacking {
@@ -24,10 +20,7 @@ export interface MemoryBacking {
 /** Called once a case. */
 export type MemoryFactory = () => MemoryBacking | Promise<MemoryBacking>;
 
-export interface MemoryCase {
-  readonly name: string;
-  run(bench: MemoryBench): Promise<void>;
-}
+export type MemoryCase = BenchCase<MemoryBench>;
 
 const kitScope = 'kit';
 
@@ -132,35 +125,10 @@ function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-const SHOWN_LENGTH = 200;
-
-function shown(value: unknown): string {
-  try {
-    return (JSON.stringify(value) ?? String(value)).slice(0, SHOWN_LENGTH);
-  } catch {
-    return 'a value that cannot be shown';
-  }
-}
-
-/** Runs all cases, each over a backing of its own, also after a failure. */
-export async function reportOfMemory(
+/** Runs all cases, each over a backing of its own. */
+export function reportOfMemory(
   cases: readonly MemoryCase[],
   factory: MemoryFactory,
 ): Promise<ConformanceReport> {
-  const failures: ConformanceFailure[] = [];
-  for (const { name, run } of cases) {
-    const bench = new MemoryBench(await factory());
-    try {
-      await withinTime(run(bench));
-    } catch (error) {
-      failures.push(failureOf(name, error));
-    }
-    try {
-      await bench.close();
-    } catch (error) {
-      failures.push(failureOf(`${name} (closing)`, error));
-    }
-  }
-  const ok = failures.length === 0;
-  return Object.freeze({ ok, cases: cases.length, failures: Object.freeze(failures) });
+  return reportOfBenches(cases, async () => new MemoryBench(await factory()));
 }

@@ -1,6 +1,7 @@
 /** Cases of the memory kit: what is refused, limits, and commands at the same time. */
+
+import { expectSame, expectTrue } from './expectation.ts';
 import type { MemoryCase, MemoryHandle } from './memory-fixture.ts';
-import { expectSame, expectTrue } from './storage-fixture.ts';
 
 const badPaths: readonly string[] = [
   '',

@@ -4,10 +4,9 @@ import { currentOwner } from '../process/owner.ts';
 import type { RunFilter, RunIndexRow, RunIndexUpdate, RunPage } from '../store/run-index.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { type ConformanceReport, fail, requireConformance } from './conformance-report.ts';
+import { expectSame, expectTrue } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
-  expectTrue,
   kitEvent,
   kitStream,
   kitTime,

@@ -1,9 +1,8 @@
 /** The kit of snapshot stores. */
 import { type ConformanceReport, requireConformance } from './conformance-report.ts';
+import { expectSame, expectTrue } from './expectation.ts';
 import {
   expectRefusal,
-  expectSame,
-  expectTrue,
   kitEvent,
   kitStream,
   reportOfStorage,

@@ -2,22 +2,17 @@
  * What the store kits share: a factory of backings, handles over them, and their expectations.
  * Framework-free.
  */
-import { canonicalJson } from '../base/digest.ts';
 import { errorText, isHoldfastError } from '../base/errors.ts';
 import type { Clock } from '../base/ports.ts';
-import { truncateText } from '../base/text.ts';
 import type { EventEnvelope, NewEvent, StreamRef } from '../history/envelope.ts';
 import type { NewArtifact } from '../store/artifact-store.ts';
 import { defaultStoragePolicy, type RunStoragePolicy } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import type { StorageErrorCode } from '../store/storage-error.ts';
 import { createSystemClock } from '../store/system-clock.ts';
-import {
-  type ConformanceFailure,
-  type ConformanceReport,
-  fail,
-  failureOf,
-} from './conformance-report.ts';
+import { type BenchCase, reportOfBenches } from './bench-case.ts';
+import { type ConformanceReport, fail } from './conformance-report.ts';
+import { shown } from './expectation.ts';
 
 /** How a kit wants a handle opened. */
 export interface StorageKitOptions {
@@ -82,10 +77,7 @@ export class KitBench {
   }
 }
 
-export interface StorageCase {
-  readonly name: string;
-  run(bench: KitBench): Promise<void>;
-}
+export type StorageCase = BenchCase<KitBench>;
 
 const kitNamespace = 'kit';
 export const kitPolicy: RunStoragePolicy = {
@@ -96,45 +88,12 @@ export const kitPolicy: RunStoragePolicy = {
   maxTotalArtifactBytesPerRun: 128,
 };
 
-/** Runs all cases, each over a backing of its own, also after a failure. */
-export async function reportOfStorage(
+/** Runs all cases, each over a backing of its own. */
+export function reportOfStorage(
   cases: readonly StorageCase[],
   factory: StorageFactory,
 ): Promise<ConformanceReport> {
-  const failures: ConformanceFailure[] = [];
-  for (const { name, run } of cases) {
-    const bench = new KitBench(await factory());
-    try {
-      await withinTime(run(bench));
-    } catch (error) {
-      failures.push(failureOf(name, error));
-    }
-    try {
-      await bench.close();
-    } catch (error) {
-      failures.push(failureOf(`${name} (closing)`, error));
-    }
-  }
-  const ok = failures.length === 0;
-  return Object.freeze({ ok, cases: cases.length, failures: Object.freeze(failures) });
-}
-
-const CASE_LIMIT_MS = 20_000;
-
-/** A store that never answers fails its case instead of stopping the kit. */
-export async function withinTime<T>(work: Promise<T>, limitMs: number = CASE_LIMIT_MS): Promise<T> {
-  let stop: () => void = () => {};
-  const late = new Promise<never>((_, reject) => {
-    const timer = createSystemClock().after(limitMs, () => {
-      reject(new Error(`no answer within ${limitMs} ms`));
-    });
-    stop = () => timer.cancel();
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    stop();
-  }
+  return reportOfBenches(cases, async () => new KitBench(await factory()));
 }
 
 /** Fails the case unless `work` rejects with this code. */
@@ -156,26 +115,6 @@ export async function expectRefusal(
 /** True for an error of the store with this code. */
 export function isStorageRefusal(error: unknown, code: StorageErrorCode): boolean {
   return isHoldfastError(error, code);
-}
-
-export function expectSame(what: string, found: unknown, wanted: unknown): void {
-  if (shown(found) === shown(wanted)) return;
-  fail(`${what}: expected ${shown(wanted)}, found ${shown(found)}`);
-}
-
-export function expectTrue(what: string, holds: boolean): void {
-  if (!holds) fail(what);
-}
-
-function shown(value: unknown): string {
-  const text = (): string => {
-    try {
-      return canonicalJson(value === undefined ? null : value);
-    } catch {
-      return String(value);
-    }
-  };
-  return truncateText(text(), 300);
 }
 
 export function kitStream(streamId = 'run-1', namespace: string = kitNamespace): StreamRef {
