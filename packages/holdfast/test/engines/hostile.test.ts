@@ -1,5 +1,4 @@
 /** Engines that break their contract: each harms its own attempt at most. Issue 3, bad input. */
-import { setImmediate as turn } from 'node:timers/promises';
 import {
   type AgentResult,
   type Engine,
@@ -8,22 +7,12 @@ import {
   engineNode,
   engineSelection,
 } from 'holdfast';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gate } from '../executor/world.ts';
+import { failOnUnhandledRejections } from '../support/unhandled-rejections.ts';
 import { laneWorld, target } from './world.ts';
 
-/** What reached the process as an unhandled rejection; a test that causes one is at fault. */
-let unhandled: unknown[] = [];
-const collect = (error: unknown) => void unhandled.push(error);
-beforeEach(() => {
-  unhandled = [];
-  process.on('unhandledRejection', collect);
-});
-afterEach(async () => {
-  await turn();
-  process.off('unhandledRejection', collect);
-  expect(unhandled).toEqual([]);
-});
+failOnUnhandledRejections();
 
 const big = target('big');
 const small = target('small', { provider: 'other' });

@@ -25,8 +25,8 @@ import { createLocalRunStorage } from 'holdfast/storage/local';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { gate } from '../executor/world.ts';
-import { eventsOf } from '../scenarios/world.ts';
 import { inOrder, scripted, scriptWorld } from '../seeds/world.ts';
+import { eventsOf } from '../support/stored-events.ts';
 import { target } from './world.ts';
 
 const script = fileURLToPath(new URL('nested-process.ts', import.meta.url));

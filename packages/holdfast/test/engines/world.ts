@@ -18,6 +18,7 @@ import {
   resolveGraphPlan,
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
+import { eventsOf, typesOf } from '../support/stored-events.ts';
 
 export const RUN = 'r1';
 
@@ -89,12 +90,7 @@ export async function laneWorld(shape: LaneShape): Promise<LaneWorld> {
   const bound = Object.fromEntries(
     nodes.map((id) => [id, bindings[id] ?? engineNode({ prompt: () => `prompt of ${id}` })]),
   );
-  const events = async () => {
-    const all: EventEnvelope[] = [];
-    const stream = { namespace: storage.record.namespace, streamId: RUN };
-    for await (const event of storage.eventStore.read(stream)) all.push(event);
-    return all;
-  };
+  const events = () => eventsOf(storage, RUN);
   return {
     storage,
     engines,
@@ -115,6 +111,6 @@ export async function laneWorld(shape: LaneShape): Promise<LaneWorld> {
       (await events())
         .filter((event) => event.type === `graph:${type}`)
         .map(({ payload }) => payload as JsonObject),
-    types: async () => (await events()).map(({ type }) => type.slice('graph:'.length)),
+    types: async () => typesOf(await events()),
   };
 }

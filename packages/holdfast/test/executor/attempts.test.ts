@@ -3,21 +3,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { dataNode, defaultStoragePolicy, type NodeContext, waitNode } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { createFakeClock } from 'holdfast/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { failOnUnhandledRejections } from '../support/unhandled-rejections.ts';
 import { dagOf, gate, type World, worldOf } from './world.ts';
 
-/** What reached the process as an unhandled rejection; a test that causes one is at fault. */
-let unhandled: unknown[] = [];
-const collect = (error: unknown) => void unhandled.push(error);
-beforeEach(() => {
-  unhandled = [];
-  process.on('unhandledRejection', collect);
-});
-afterEach(async () => {
-  await turn();
-  process.off('unhandledRejection', collect);
-  expect(unhandled).toEqual([]);
-});
+failOnUnhandledRejections();
 
 async function payloadOf(world: World, type: string) {
   return (await world.events()).find((event) => event.type === `graph:${type}`)?.payload;

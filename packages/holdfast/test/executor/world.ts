@@ -12,6 +12,7 @@ import {
   startRun,
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
+import { eventsOf, typesOf } from '../support/stored-events.ts';
 
 export const RUN = 'r1';
 
@@ -60,17 +61,12 @@ export async function worldOf(
 ): Promise<World> {
   const graph = dagOf(Object.keys(nodes), shape);
   await startRun(storage, { runId: RUN, graph, input: null });
-  const events = async () => {
-    const all: EventEnvelope[] = [];
-    const stream = { namespace: storage.record.namespace, streamId: RUN };
-    for await (const event of storage.eventStore.read(stream)) all.push(event);
-    return all;
-  };
+  const events = () => eventsOf(storage, RUN);
   return {
     storage,
     open: (options) => createGraphExecutor({ runId: RUN, graph, storage, nodes, ...options }),
     events,
-    types: async () => (await events()).map(({ type }) => type.slice('graph:'.length)),
+    types: async () => typesOf(await events()),
   };
 }
 

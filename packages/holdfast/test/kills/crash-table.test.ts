@@ -3,7 +3,8 @@
  * recovers the run from the file alone, and the effects log shows how often each effect happened.
  */
 import { describe, expect, test } from 'vitest';
-import { attemptIdOf, expectSound, killedRun, positionOf, typesOf } from './processes.ts';
+import { typesOf } from '../support/stored-events.ts';
+import { attemptIdOf, expectSound, killedRun, positionOf } from './processes.ts';
 
 /** Recovers as a host does, then folds the whole record again in a fresh executor. */
 const RECOVER = ['host', 'host'] as const;

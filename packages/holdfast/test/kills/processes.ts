@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { EventEnvelope, RunResult } from 'holdfast';
 import { createLocalRunStorage } from 'holdfast/storage/local';
 import { afterAll, expect } from 'vitest';
+import { eventsOf } from '../support/stored-events.ts';
 
 const worker = fileURLToPath(new URL('worker.mjs', import.meta.url));
 
@@ -98,16 +99,9 @@ function readLines(file: string): readonly string[] {
 
 async function eventsIn(directory: string): Promise<readonly EventEnvelope[]> {
   const storage = createLocalRunStorage({ directory, namespace: 'kills' });
-  const events: EventEnvelope[] = [];
-  const stream = { namespace: 'kills', streamId: 'r1' };
-  for await (const event of storage.eventStore.read(stream)) events.push(event);
+  const events = await eventsOf(storage, 'r1');
   await storage.close();
   return events;
-}
-
-/** Event types without `graph:`, in order. */
-export function typesOf(events: readonly EventEnvelope[]): readonly string[] {
-  return events.map(({ type }) => type.slice('graph:'.length));
 }
 
 /** What holds for every history, whatever was killed: no gap, and each thing once. */

@@ -30,6 +30,7 @@ import {
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { afterAll } from 'vitest';
+import { eventsOf } from '../support/stored-events.ts';
 
 export const RUN = 'r1';
 export const STREAM = { namespace: 'test', streamId: RUN } as const;
@@ -131,11 +132,7 @@ export async function worldOf(
     );
   };
   const nodes = nodesOf(shape);
-  const events = async () => {
-    const all: EventEnvelope[] = [];
-    for await (const event of storage.eventStore.read(STREAM)) all.push(event);
-    return all;
-  };
+  const events = () => eventsOf(storage, RUN);
   const world: World = {
     storage,
     calls,

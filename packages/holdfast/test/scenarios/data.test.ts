@@ -16,7 +16,8 @@ import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { afterAll, describe, expect, test } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
-import { eventsOf, flowScene, nextTurn, pauseIdOf, sceneOf } from './world.ts';
+import { eventsOf } from '../support/stored-events.ts';
+import { flowScene, nextTurn, pauseIdOf, sceneOf } from './world.ts';
 
 const base = mkdtempSync(path.join(tmpdir(), 'holdfast-data-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

@@ -3,6 +3,7 @@ import { dataNode, type GraphExecutor, waitNode } from 'holdfast';
 import { describe, expect, test } from 'vitest';
 import { dagOf, gate } from '../executor/world.ts';
 import { flowOf } from '../nodes/flow-world.ts';
+import { typesOf } from '../support/stored-events.ts';
 import { flowScene, handClock, nextTurn, pauseIdOf, pausesOf, sceneOf } from './world.ts';
 
 const ask = (prompt: string) => waitNode({ kind: 'approval', prompt });
@@ -194,7 +195,7 @@ describe('B28: an approval that is overdue when it is created', () => {
     const scene = await sceneOf(dagOf(['slow', 'ask']), nodes, { clock });
     const executor = await scene.open({ maxConcurrentAttempts: 1 });
     scene.storage.eventStore.subscribe({ namespace: 'test', streamId: 'r1' }, 0, (events) => {
-      seen.push(events.map(({ type }) => type.slice('graph:'.length)).join(' '));
+      seen.push(typesOf(events).join(' '));
     });
     const running = executor.run();
     await clock.rest();

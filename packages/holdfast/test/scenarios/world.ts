@@ -21,6 +21,7 @@ import {
   verifyRun,
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
+import { eventsOf, typesOf } from '../support/stored-events.ts';
 
 /**
  * A clock whose time moves when it is told to. Turns of the executor go on by themselves, and so
@@ -139,24 +140,13 @@ export async function sceneOf(
     run: async (own) => (await open(own)).run(),
     resume: async (positions) => (await open()).resume(positions),
     events,
-    types: async () => (await events()).map(({ type }) => type.slice('graph:'.length)),
+    types: async () => typesOf(await events()),
     positions: async () =>
       (await events())
         .filter(({ type }) => type === 'graph:node-dispatched')
         .map(({ payload }) => (payload as { position: string }).position),
     verify: async () => void (await verifyRun(storage, { runId, graph })),
   };
-}
-
-/** The events of a run. */
-export async function eventsOf(
-  storage: RunStorage,
-  runId: string,
-): Promise<readonly EventEnvelope[]> {
-  const events: EventEnvelope[] = [];
-  const stream = { namespace: storage.record.namespace, streamId: runId };
-  for await (const event of storage.eventStore.read(stream)) events.push(event);
-  return events;
 }
 
 /** The open pauses once there are as many as expected; the run goes on meanwhile. */

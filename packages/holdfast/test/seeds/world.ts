@@ -18,6 +18,7 @@ import {
   startRun,
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
+import { eventsOf, typesOf } from '../support/stored-events.ts';
 
 export const RUN = 'r1';
 
@@ -108,18 +109,13 @@ export async function scriptWorld(
   const storage = host.storage ?? createMemoryRunStorage({ namespace: 'test' });
   const graph = scripted(script);
   await startRun(storage, { runId: RUN, graph, input: { topic: 'seeds' } });
-  const events = async () => {
-    const all: EventEnvelope[] = [];
-    const stream = { namespace: storage.record.namespace, streamId: RUN };
-    for await (const event of storage.eventStore.read(stream)) all.push(event);
-    return all;
-  };
+  const events = () => eventsOf(storage, RUN);
   return {
     storage,
     graph,
     events,
     open: (options) => createGraphExecutor({ runId: RUN, graph, ...host, ...options, storage }),
-    types: async () => (await events()).map(({ type }) => type.replace('graph:', '')),
+    types: async () => typesOf(await events()),
     payload: async (type) =>
       (await events()).find((event) => event.type === `graph:${type}`)?.payload as
         | JsonObject
