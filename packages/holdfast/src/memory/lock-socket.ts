@@ -4,7 +4,7 @@
  *
  * Invariant: nothing is ever sent or read through it.
  */
-import { mkdtemp, rmdir, symlink, unlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -92,7 +92,6 @@ async function withAddress<T>(path: string, use: (address: string) => Promise<T>
     await symlink(dirname(path), link);
     return await use(join(link, basename(path)));
   } finally {
-    await unlink(link);
-    await rmdir(directory);
+    await rm(directory, { recursive: true, force: true });
   }
 }

@@ -233,25 +233,39 @@ describe.runIf(process.platform !== 'win32')('the lock of a killed process', () 
     socket = kept;
   });
 
-  it('goes to one of those who want it, whoever sees first that it is free', async () => {
-    const path = '/memories/log';
-    await create(path, '');
-    const handles = Array.from({ length: 6 }, () => open());
-    const wanted: string[] = [];
-    for (let round = 0; round < 20; round += 1) {
+  it('goes to one after the other of those who want it, never to two', async () => {
+    const handles = Array.from({ length: 6 }, () => open({ limits: { maxFiles: 1 } }));
+    for (let round = 0; round < 30; round += 1) {
       const lock = join(directory, '.holdfast-lock');
       mkdirSync(lock);
       linkSync(socket, join(lock, `1-${round}`));
-      const asked = handles.map((handle, place) => {
-        const insert_text = `${round}.${place}`;
-        wanted.push(insert_text);
-        return handle.execute({ command: 'insert', path, insert_line: 0, insert_text });
+      // Two who have it at once both find room for their file.
+      const asked = handles.map(async (handle, place) => {
+        const path = `/memories/${place}`;
+        const result = await handle.execute({ command: 'create', path, file_text: '' });
+        return result.ok ? [path] : result.error.code;
       });
-      for (const result of await Promise.all(asked)) expect(result).toMatchObject({ ok: true });
-      expect(readdirSync(directory)).toEqual(['log']);
+      const answers = await Promise.all(asked);
+      const made = answers.flatMap((answer) => (typeof answer === 'string' ? [] : answer));
+      expect(answers.filter((answer) => answer === 'LIMIT_EXCEEDED')).toHaveLength(5);
+      expect(readdirSync(directory).map((name) => `/memories/${name}`)).toEqual(made);
+      rmSync(join(directory, readdirSync(directory).join()));
     }
-    const { text } = (await view(path)) as { readonly text: string };
-    expect(text.trimEnd().split('\n').sort()).toEqual(wanted.sort());
+  });
+
+  it('is broken by its own name: that of a living one beside it stays', async () => {
+    const lock = join(directory, '.holdfast-lock');
+    mkdirSync(lock);
+    linkSync(socket, join(lock, '1-dead'));
+    const living = createServer().listen(join(lock, '2-living'));
+    await once(living, 'listening');
+    const hasty = createFileMemory({ scope: 's', directory, lockWaitMs: 20 });
+    const create = { command: 'create', path: '/memories/a', file_text: '' } as const;
+    const error = { code: 'LOCKED', details: { pid: 2 } };
+    expect(await hasty.execute(create)).toMatchObject({ ok: false, error });
+    expect(readdirSync(lock)).toEqual(['2-living']);
+    living.close();
+    expect(await hasty.execute(create)).toMatchObject({ ok: true });
   });
 
   it('moves with the directory, and is no part of the memory', async () => {

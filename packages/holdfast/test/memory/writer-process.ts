@@ -21,7 +21,7 @@ function say(text: string): void {
   writeSync(1, `${text}\n`);
 }
 
-/** Says `done` when the command is acknowledged, and `failed` when it is refused by another code. */
+/** Says `done` when the command is acknowledged, `failed` when it is refused for another reason. */
 async function tell(
   done: string,
   command: MemoryCommand,
