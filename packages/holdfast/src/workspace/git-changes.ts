@@ -50,15 +50,11 @@ function changedPaths({ before, after }: GitComparison): readonly ChangedPath[] 
   for (const key of [...new Set([...before.entries.keys(), ...after.entries.keys()])].sort()) {
     const old = before.entries.get(key) ?? NOTHING;
     const now = after.entries.get(key) ?? NOTHING;
-    const isSame = old.present === now.present && old.staged === now.staged && isSameMark(old, now);
+    const isSame =
+      old.present === now.present && old.staged === now.staged && old.mark === now.mark;
     if (!isSame) changed.push({ key, before: old, after: now });
   }
   return changed;
-}
-
-/** A path that enters or leaves the index is told by what is staged. */
-function isSameMark(old: WorkspaceEntry, now: WorkspaceEntry): boolean {
-  return old.mark === now.mark || old.mark === '' || now.mark === '';
 }
 
 /** HEAD, then by name what else git goes by. */

@@ -228,7 +228,10 @@ describe('another worktree of the repository', () => {
 
   it('sees as little of the main one, and all that both share', async () => {
     const linked = tree.linked('linked', outside.at('linked'));
-    const commit = () => tree.commit({ new: 'n\n' });
+    const commit = () => {
+      tree.commit({ new: 'n\n' });
+      tree.write({ '.git/MERGE_HEAD': tree.git('rev-parse', 'HEAD') });
+    };
     expect((await linked.changes(commit)).paths).toEqual([]);
     const share = () => tree.git('config', 'alias.st', '!rm');
     expect((await linked.changes(share)).paths).toEqual(['@git/config']);

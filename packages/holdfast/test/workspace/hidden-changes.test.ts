@@ -193,6 +193,13 @@ describe('a new file is seen', () => {
     expect(await seen(work)).toEqual(['src/.git', 'src/new']);
   });
 
+  it('in a folder that was made one before, where this repository has files too', async () => {
+    const inner = new GitWorktree(tree.at('src'));
+    const work = () => inner.write({ 'b.txt': 'c\n', new: 'n\n' });
+    expect(await seen(work)).toEqual(['src', 'src/b.txt']);
+    expect(await seen(() => inner.write({ new: 'm\n' }))).toEqual(['src']);
+  });
+
   it('in a folder that is entered in the index as a repository', async () => {
     const commit = tree.git('rev-parse', 'HEAD').trim();
     const work = () => {
