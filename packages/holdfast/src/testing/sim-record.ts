@@ -53,6 +53,7 @@ export class SimRecord {
   readonly #startMs: number;
   readonly #digest = new MerkleDigest(hashText);
   readonly #artifacts: SimArtifacts;
+  readonly #books = new Map<RunPlan, LaneBook>();
   /** Whether something holds what becomes a secret later. */
   #hasLate = false;
 
@@ -264,8 +265,15 @@ export class SimRecord {
 
   #machine({ runId, plan }: SimReferee, saved: SavedMachine | null): RunMachine {
     const { graph } = plan;
-    const lanes = plan.lanes.length === 0 ? LaneBook.none : new LaneBook(resolvedPlanOf(plan).plan);
+    const lanes = this.#lanesOf(plan);
     return new RunMachine({ runId, graph, digest: this.#digest, lanes }, saved);
+  }
+
+  #lanesOf(plan: RunPlan): LaneBook {
+    if (plan.lanes.length === 0) return LaneBook.none;
+    const lanes = this.#books.get(plan) ?? new LaneBook(resolvedPlanOf(plan).plan);
+    this.#books.set(plan, lanes);
+    return lanes;
   }
 }
 

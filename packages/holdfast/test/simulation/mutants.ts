@@ -17,7 +17,15 @@ import { SignalBox } from '../../src/run/signal-box.ts';
 import { StepBook } from '../../src/run/step-book.ts';
 import { engineMutants } from './engine-mutants.ts';
 import { extraMutants } from './extra-mutants.ts';
-import { type Append, changed, type Events, type Mutant, replace, withEvents } from './planting.ts';
+import {
+  type Append,
+  CALM,
+  changed,
+  type Events,
+  type Mutant,
+  replace,
+  withEvents,
+} from './planting.ts';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -50,6 +58,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an owner that is told of nothing that others append',
+    options: { ...CALM, desk: true, cancelAtMs: 300, latencyMs: 0 },
     seams: { storage: (storage) => withEvents(storage, { subscribe: () => () => undefined }) },
   },
   {
