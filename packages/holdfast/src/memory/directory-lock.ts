@@ -45,7 +45,7 @@ interface Ticket {
   leave(): Promise<void>;
 }
 
-/** Does `work` while nobody else has the lock of `root`. Throws `LockHeld`, what the system says. */
+/** Does `work` while nobody else has the lock. Throws `LockHeld`, and what the system says. */
 export async function holdingLock<T>(
   root: AnchoredDirectory,
   waitMs: number,
