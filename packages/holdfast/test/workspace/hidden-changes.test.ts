@@ -248,6 +248,14 @@ describe('what was ignored before', () => {
     expect(await seen(work)).toEqual(['f1', 'src/x']);
   });
 
+  it('is told by the rules of the repository and of its settings too', async () => {
+    outside.write({ list: 'of-user\n' });
+    tree.git('config', 'core.excludesFile', outside.at('list'));
+    tree.write({ '.git/info/exclude': 'of-repository\n' });
+    const work = () => tree.write({ 'of-user': 'u\n', 'of-repository': 'r\n', 'src/own': 'o\n' });
+    expect(await seen(work)).toEqual(['src/own']);
+  });
+
   it('is told by letters of either case where the repository says so', async () => {
     tree.git('config', 'core.ignoreCase', 'true');
     expect(await seen(() => tree.write({ 'BUILD/x': 'x\n' }))).toEqual([]);
