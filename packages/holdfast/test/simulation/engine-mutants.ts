@@ -129,10 +129,12 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'a store that promises artifacts which it does not keep',
+    options: CALM,
     seams: { storage: promising },
   },
   {
     name: 'an executor that logs what it does not screen',
+    options: CALM,
     plant: () => replace(SecretGuard.prototype, 'line', (line) => line),
   },
   {

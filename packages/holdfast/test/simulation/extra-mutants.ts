@@ -31,7 +31,7 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'an executor that says of a call that was told to stop that its time was over',
-    options: { ...CALM, cancelAtMs: 900 },
+    options: { ...CALM, extras: true, cancelAtMs: 900 },
     plant: () => replaceClose(() => 'timeout'),
   },
   {
@@ -40,22 +40,22 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'an executor that counts no usage that was only told',
-    options: CALM,
+    options: { ...CALM, extras: true },
     plant: () => replaceReceipt((receipt) => changed(receipt, isOnlyTold)),
   },
   {
     name: 'a budget that does not learn what was used before its process',
-    options: { ...CALM, crashes: 6 },
+    options: { ...CALM, extras: true, crashes: 6 },
     plant: () => replace(EngineUsage.prototype, 'of', () => NOTHING),
   },
   {
     name: 'a budget that does not count what its own calls use',
-    options: CALM,
+    options: { ...CALM, extras: true },
     plant: () => replace(TokenLedger.prototype, 'add', () => undefined),
   },
   {
     name: 'an executor that lets a dead lane live when its failure has used too much',
-    options: CALM,
+    options: { ...CALM, extras: true },
     plant: () =>
       replaceEngines(
         (run) =>
@@ -86,7 +86,7 @@ const wrong: readonly Mutant[] = [
   },
   {
     name: 'an executor that offers snapshots which hold a secret',
-    options: { ...CALM, crashes: 6, snapshotTailEvents: 3 },
+    options: { ...CALM, extras: true, crashes: 6, snapshotTailEvents: 3 },
     plant: () => {
       const { open } = RunLog;
       RunLog.open = (options) =>
