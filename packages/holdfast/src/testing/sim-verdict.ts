@@ -68,10 +68,11 @@ function verdictOf(
   if (isLarge && !plan.keepsLargeResults) return { codes: ['RESULT_TOO_LARGE'] };
   // Storing takes its time, and may fail.
   const late = isLarge ? ['TIMEOUT', 'ABORTED', ...(mayFail ? ['STORE_IO'] : [])] : [];
-  if (holdsSecret(said) || holdsSecret(text)) return { codes: ['KNOWN_SECRET', ...late] };
+  const full = isLarge && isFull ? ['RESULT_TOO_LARGE'] : [];
+  if (holdsSecret(said) || holdsSecret(text)) return { codes: ['KNOWN_SECRET', ...late, ...full] };
   if (!isLarge) return { codes: [null], result };
   const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
-  return { codes: [null, ...late, ...(isFull ? ['RESULT_TOO_LARGE'] : [])], digest };
+  return { codes: [null, ...late, ...full], digest };
 }
 
 /** The outcome of an engine's attempt; `code` is null when it is completed. */
