@@ -7,7 +7,10 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue, setOwn } from '../base/json.ts';
 import { SecretAutomaton } from './secret-automaton.ts';
-import { jsonEscaped, secretForms } from './secret-forms.ts';
+import { BYTE } from './secret-escapes.ts';
+import { secretForms } from './secret-forms.ts';
+import { LaneRuns } from './secret-lanes.ts';
+import { SecretScan } from './secret-scan.ts';
 import { SecretStream, type StreamRedaction } from './secret-stream.ts';
 
 /** What stands in place of a secret, unless a secret could be read out of it. */
@@ -18,16 +21,12 @@ const FIRST_MARK = 0x2588;
 
 /** Finds known secrets in text and bytes, and takes them out. Without secrets there is none. */
 export class SecretScreen {
-  /** Longest first. */
   readonly #forms: readonly string[];
-  /** Inside JSON text a form stands as it is, or escaped. */
-  readonly #jsonForms: readonly string[];
-  /** Made when first needed: most processes never redact anything. */
+  /** Made when first needed: many processes neither write nor show anything. */
   #redaction: StreamRedaction | null = null;
 
   private constructor(forms: readonly string[]) {
     this.#forms = forms;
-    this.#jsonForms = [...new Set([...forms, ...forms.map(jsonEscaped)])];
   }
 
   /** Null when there is nothing to look for. Throws `INVALID_OPTION` for an empty secret. */
@@ -36,20 +35,23 @@ export class SecretScreen {
     return forms.length === 0 ? null : new SecretScreen(forms);
   }
 
-  /** True when plain text (not JSON text) holds a secret in any form. */
-  found(text: string): boolean {
-    return this.#forms.some((form) => text.includes(form));
-  }
-
   /** True when JSON text holds a secret in any form, in a key, a string or across tokens. */
   foundInJson(json: string): boolean {
-    return this.#jsonForms.some((form) => json.includes(form));
+    return this.found(json);
   }
 
-  /** True when bytes hold the UTF-8 text of a secret in any form, JSON-escaped too. */
+  /** True when text holds a secret in any form. */
+  found(text: string): boolean {
+    return this.#forms.some((form) => text.includes(form)) || this.#holds(text, false);
+  }
+
+  /** True when bytes hold the UTF-8 text of a secret in any form. */
   foundInBytes(bytes: Uint8Array): boolean {
     const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return this.#forms.some((form) => haystack.includes(form));
+    return (
+      this.#forms.some((form) => haystack.includes(form)) ||
+      this.#holds(haystack.toString('latin1'), true)
+    );
   }
 
   /** The text with a mark in place of every secret; of base64 what the secret alone decides. */
@@ -70,9 +72,9 @@ export class SecretScreen {
    */
   redactJson(value: JsonValue): JsonValue {
     // Callers without types may have given what is no JSON at all.
-    if (!this.foundInJson(JSON.stringify(value) ?? '')) return value;
+    if (!this.found(JSON.stringify(value) ?? '')) return value;
     const redacted = this.#redacted(value);
-    return this.foundInJson(JSON.stringify(redacted)) ? this.#streamRedaction().mark : redacted;
+    return this.found(JSON.stringify(redacted)) ? this.#streamRedaction().mark : redacted;
   }
 
   #redacted(value: JsonValue): JsonValue {
@@ -94,10 +96,25 @@ export class SecretScreen {
     return redacted;
   }
 
+  #holds(text: string, isBytes: boolean): boolean {
+    const { automaton } = this.#streamRedaction();
+    const scan = new SecretScan(automaton);
+    const runs = new LaneRuns(text, automaton.leastLane);
+    for (let place = 0; place < text.length; place += 1) {
+      const unit = text.charCodeAt(place);
+      scan.readsLanes = runs.holds(place);
+      const isQuiet = !scan.readsLanes && scan.isIdle;
+      const label = isBytes && unit >= 0x80 ? BYTE + unit : unit;
+      if (isQuiet && !automaton.mayBegin(label, text.charCodeAt(place + 1))) scan.skip(1);
+      else if (scan.step(label)) return true;
+    }
+    return false;
+  }
+
   #streamRedaction(): StreamRedaction {
     this.#redaction ??= {
       automaton: new SecretAutomaton(this.#forms),
-      mark: markBeside(this.#jsonForms),
+      mark: markBeside(this.#forms),
     };
     return this.#redaction;
   }

@@ -5,7 +5,8 @@ import { SecretScreen } from './known-secrets.ts';
 import { SecretStream } from './secret-stream.ts';
 
 /**
- * Replaces known secrets by `[redacted]`, as they are, JSON-escaped, URL-encoded and in base64.
+ * Replaces known secrets by `[redacted]`, as they are and as writers of JSON, URLs, forms,
+ * HTML, base64 and hexadecimal spell them.
  * Redact before a text is cut: a cut secret is no longer found.
  *
  * Throws `INVALID_OPTION` for a secret that is no visible text.

@@ -1,86 +1,160 @@
 /**
- * Finds many forms in one pass over text (Aho and Corasick): a state knows the longest form that
- * ends here, and how much of the text may still become one.
+ * What all scans for the same secrets share: the secrets as a tree of code points, and tables that
+ * say which units of text a secret may begin with, so that all others cost one look.
+ *
+ * The tree grows where scans go; it never has more nodes than the secrets have characters, twice.
  */
+import { BYTE, goesOnEscape, opensEscape } from './secret-escapes.ts';
+import { byteLength, MIN_ENCODED_BYTES } from './secret-forms.ts';
+import { pairsOf, sextet } from './secret-lanes.ts';
 
-/** The state before any text. */
-export const START = 0;
+const ASCII: readonly number[] = Array.from({ length: 0x80 }, (_, code) => code);
+/** ASCII that an escape begins with. */
+const OPENERS = ASCII.filter(opensEscape);
 
-const UNITS = 0x10000;
+/** A place in one or more secrets: what may follow, and whether one is whole. */
+export class SecretNode {
+  readonly isWhole: boolean;
+  readonly #rests: readonly (readonly number[])[];
+  readonly #depth: number;
+  #children: Map<number, SecretNode> | null = null;
+
+  constructor(rests: readonly (readonly number[])[], depth: number = 0) {
+    this.#rests = rests.filter((rest) => rest.length > depth);
+    this.isWhole = this.#rests.length < rests.length;
+    this.#depth = depth;
+  }
+
+  get isLeaf(): boolean {
+    return this.#rests.length === 0;
+  }
+
+  next(code: number): SecretNode | undefined {
+    this.#children ??= this.#grown();
+    return this.#children.get(code);
+  }
+
+  /** The code points that lead on. */
+  get codes(): readonly number[] {
+    this.#children ??= this.#grown();
+    return [...this.#children.keys()];
+  }
+
+  #grown(): Map<number, SecretNode> {
+    const groups = new Map<number, (readonly number[])[]>();
+    for (const rest of this.#rests) {
+      const code = rest[this.#depth] as number;
+      const group = groups.get(code);
+      if (group === undefined) groups.set(code, [rest]);
+      else group.push(rest);
+    }
+    return new Map(
+      [...groups].map(([code, group]) => [code, new SecretNode(group, this.#depth + 1)]),
+    );
+  }
+}
 
 export class SecretAutomaton {
-  /** State and next unit to state; only the ways down. */
-  readonly #down = new Map<number, number>();
-  /** Where to go on when no way leads down: the longest other beginning of a form. */
-  readonly #fallback: number[] = [START];
-  readonly #depth: number[] = [0];
-  /** The length of the longest form that ends in a state, or 0. */
-  readonly #ends: number[] = [0];
-  readonly #isLeaf: boolean[] = [true];
-  #found = 0;
+  readonly root: SecretNode;
+  /** Of the secrets that are long enough to be looked for in base64 and hexadecimal. */
+  readonly laneRoot: SecretNode;
+  /** How many characters of a lane a secret takes at least; infinite when there is none. */
+  readonly leastLane: number;
+  /** ASCII that a secret or an escape begins with. */
+  readonly #starts = new Uint8Array(0x80);
+  /** For two units of ASCII: whether one may begin with them. */
+  readonly #seconds = new Uint8Array(0x80 * 0x80);
+  readonly #farStarts = new Set<number>();
+  /** For two characters: the lanes in which a secret, or an escape in it, may begin with them. */
+  readonly #pairs: Uint8Array;
+  /** For one character: the lanes in which it may be the first. */
+  readonly #firsts = new Uint8Array(64);
 
   constructor(forms: readonly string[]) {
-    const byDepth: { readonly state: number; readonly parent: number; readonly unit: number }[][] =
-      [];
-    for (const form of forms) {
-      let state = START;
-      for (let place = 0; place < form.length; place += 1) {
-        const unit = form.charCodeAt(place);
-        const known = this.#down.get(state * UNITS + unit);
-        if (known === undefined) {
-          const added = this.#add(state, unit);
-          byDepth[place] ??= [];
-          byDepth[place]?.push({ state: added, parent: state, unit });
-        }
-        state = known ?? this.#fallback.length - 1;
+    const codes = (texts: readonly string[]) => {
+      return texts.map((text) => [...text].map((mark) => mark.codePointAt(0) as number));
+    };
+    const long = forms.filter((form) => byteLength(form) >= MIN_ENCODED_BYTES);
+    this.root = new SecretNode(codes(forms));
+    this.laneRoot = new SecretNode(codes(long));
+    this.leastLane = Math.floor((Math.min(...long.map(byteLength)) * 8) / 6);
+    for (const code of this.root.codes) this.#begin(code);
+    for (const code of OPENERS) this.#begin(code);
+    const hasLanes = !this.laneRoot.isLeaf;
+    this.#pairs = new Uint8Array(hasLanes ? 64 * 64 : 0);
+    if (hasLanes) this.#fillLanes();
+  }
+
+  /** True when a secret, or an escape in one, may begin with `label`. */
+  begins(label: number): boolean {
+    return label < 0x80 ? this.#starts[label] === 1 : this.#farStarts.has(label);
+  }
+
+  /** True when one may begin with `label` and go on with `next`: says no most often. */
+  mayBegin(label: number, next: number): boolean {
+    if (label >= 0x80) return this.#farStarts.has(label);
+    if (this.#starts[label] === 0) return false;
+    return !(next < 0x80) || this.#seconds[(label << 7) | next] === 1;
+  }
+
+  /** True when the text of a lane may begin with `label`. */
+  mayBeFirst(label: number): boolean {
+    const first = sextet(label);
+    return first >= 0 && this.#firsts[first] !== 0;
+  }
+
+  /** The lanes that may begin with `label`, one bit each. */
+  firstLanes(label: number): number {
+    return this.#firsts[sextet(label)] as number;
+  }
+
+  /** The lanes that may begin with `last` when `label` comes next. */
+  lanes(last: number, label: number): number {
+    const next = sextet(label);
+    if (next >= 0) return this.#pairs[(sextet(last) << 6) | next] as number;
+    return isBetween(label) ? this.firstLanes(last) : 0;
+  }
+
+  #begin(code: number): void {
+    if (code < 0x80) {
+      this.#starts[code] = 1;
+      for (const next of ASCII) {
+        if (this.#goesOn(code, next)) this.#seconds[(code << 7) | next] = 1;
       }
-      this.#ends[state] = form.length;
+      return;
     }
-    for (const { state, parent, unit } of byDepth.flat()) this.#link(state, parent, unit);
+    const text = String.fromCodePoint(code);
+    this.#farStarts.add(text.charCodeAt(0));
+    this.#farStarts.add(BYTE + (Buffer.from(text)[0] as number));
   }
 
-  /** The state after one more UTF-16 unit; `found` then says which form has ended with it. */
-  step(state: number, unit: number): number {
-    let next = this.#next(state, unit);
-    this.#found = this.#ends[next] as number;
-    // A whole form that begins no longer one need not be held back.
-    while (next !== START && this.#isLeaf[next]) next = this.#fallback[next] as number;
-    return next;
+  #goesOn(code: number, next: number): boolean {
+    const node = this.root.next(code);
+    return (
+      opensEscape(next) ||
+      node?.isWhole === true ||
+      node?.next(next) !== undefined ||
+      (next === 0x2b && node?.next(0x20) !== undefined) ||
+      goesOnEscape(code, next)
+    );
   }
 
-  /** The length of the longest form that ended with the last step, or 0. */
-  get found(): number {
-    return this.#found;
-  }
-
-  /** How many of the last units may be the beginning of a form: fewer than the longest has. */
-  pending(state: number): number {
-    return this.#depth[state] as number;
-  }
-
-  #add(parent: number, unit: number): number {
-    const state = this.#fallback.length;
-    this.#down.set(parent * UNITS + unit, state);
-    this.#isLeaf[parent] = false;
-    this.#fallback.push(START);
-    this.#depth.push((this.#depth[parent] as number) + 1);
-    this.#ends.push(0);
-    this.#isLeaf.push(true);
-    return state;
-  }
-
-  /** States are linked by depth: those that a fallback leads to are linked already. */
-  #link(state: number, parent: number, unit: number): void {
-    const fallback = parent === START ? START : this.#next(this.#fallback[parent] as number, unit);
-    this.#fallback[state] = fallback;
-    if (this.#ends[state] === 0) this.#ends[state] = this.#ends[fallback] as number;
-  }
-
-  #next(state: number, unit: number): number {
-    for (let from = state; ; from = this.#fallback[from] as number) {
-      const down = this.#down.get(from * UNITS + unit);
-      if (down !== undefined) return down;
-      if (from === START) return START;
+  /** For each byte that a secret, or an escape in it, begins with: the texts that give it. */
+  #fillLanes(): void {
+    const bytes = new Set<number>(OPENERS);
+    for (const code of this.laneRoot.codes) {
+      bytes.add(Buffer.from(String.fromCodePoint(code))[0] as number);
+    }
+    for (const byte of bytes) {
+      for (const { bit, pair } of pairsOf(byte)) {
+        this.#pairs[pair] = (this.#pairs[pair] as number) | bit;
+        this.#firsts[pair >> 6] = (this.#firsts[pair >> 6] as number) | bit;
+      }
     }
   }
+}
+
+/** What may stand between two characters of a lane: a line break, or the beginning of an escape. */
+function isBetween(label: number): boolean {
+  return label === 0x0a || label === 0x0d || (label < 0x80 && opensEscape(label));
 }

@@ -1,17 +1,20 @@
 /**
- * The forms in which a secret may hide in text.
+ * The texts to look for: known secrets, and what writers of URLs make of their line breaks.
  *
  * Invariant: nothing of this file puts a secret, or a part of one, into a message.
  */
 import { hasLoneSurrogate } from '../base/text.ts';
 import { StorageError } from './storage-error.ts';
 
-/** Shorter pieces of a base64 text would be found by chance in harmless digests. */
-const MIN_BASE64_PIECE = 8;
+/**
+ * Six bytes are eight characters of base64: of less, harmless digests would be found by chance.
+ * A secret without its line breaks must be as long, lest it is found in ordinary text.
+ */
+export const MIN_ENCODED_BYTES = 6;
 
 /**
- * All forms of all secrets, longest first; white space around a secret is no part of it. Throws
- * `INVALID_OPTION` for what is no text to look for.
+ * All secrets, each once; white space around a secret is no part of it. Throws `INVALID_OPTION`
+ * for what is no text to look for.
  */
 export function secretForms(knownSecrets: readonly string[]): readonly string[] {
   if (!Array.isArray(knownSecrets)) {
@@ -27,66 +30,21 @@ export function secretForms(knownSecrets: readonly string[]): readonly string[] 
     }
     for (const form of formsOf(secret.trim())) forms.add(form);
   });
-  return [...forms].sort((one, other) => other.length - one.length);
+  return [...forms];
 }
 
-/** The text as it stands inside a JSON string. */
-export function jsonEscaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
 }
 
+/** Parsers of URLs drop tabs and line breaks; forms and editors write breaks in their own way. */
 function formsOf(secret: string): readonly string[] {
-  const escaped = jsonEscaped(secret);
+  if (!/[\t\r\n]/.test(secret)) return [secret];
+  const joined = secret.replace(/[\t\r\n]/g, '');
   return [
     secret,
-    ...jsonForms(secret),
-    ...urlForms(secret),
-    ...base64Forms(secret),
-    ...(escaped === secret ? [] : base64Forms(escaped)),
+    secret.replace(/\r\n?|\n/g, '\n'),
+    secret.replace(/\r\n?|\n/g, '\r\n'),
+    ...(byteLength(joined) < MIN_ENCODED_BYTES ? [] : [joined]),
   ];
-}
-
-/** As writers of JSON escape it, and once more as JSON inside a string of JSON. */
-function jsonForms(secret: string): readonly string[] {
-  const escaped = jsonEscaped(secret);
-  const ascii = escaped.replace(/[\u0080-\uFFFF]/g, (unit) => {
-    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-  return [
-    escaped,
-    ascii,
-    ascii.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`),
-    escaped.replaceAll('/', '\\/'),
-    jsonEscaped(escaped),
-  ];
-}
-
-/** As paths, queries and forms escape it, with hexadecimal digits of either case. */
-function urlForms(secret: string): readonly string[] {
-  const component = encodeURIComponent(secret);
-  const strict = component.replace(/[!'()*]/g, (mark) => {
-    return `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
-  });
-  const form = new URLSearchParams([['', secret]]).toString().slice(1);
-  return [component, strict, form, component.replaceAll('%20', '+')].flatMap((text) => [
-    text,
-    text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-  ]);
-}
-
-/**
- * Base64 works on three bytes at a time, so a secret inside a longer text has one of three forms.
- * Of each only the characters that the secret alone decides are looked for.
- */
-function base64Forms(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  const forms = [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    const first = Math.ceil((offset * 8) / 6);
-    const last = Math.floor(((offset + bytes.length) * 8) / 6);
-    return text.slice(first, last);
-  });
-  return forms
-    .filter((form) => form.length >= MIN_BASE64_PIECE)
-    .flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
 }

@@ -2,9 +2,10 @@
  * Redacts text that arrives in pieces, also where a secret is split over them.
  *
  * Invariants: what is shown is the redaction of the whole text, however it was split; it never
- * holds a secret in any form; what is held back is shorter than the longest form.
+ * holds a secret in any form; what is held back is shorter than the longest text of a secret.
  */
-import { type SecretAutomaton, START } from './secret-automaton.ts';
+import type { SecretAutomaton } from './secret-automaton.ts';
+import { SecretScan } from './secret-scan.ts';
 
 /** What a stream puts in place of a secret, and how it finds one. */
 export interface StreamRedaction {
@@ -15,7 +16,7 @@ export interface StreamRedaction {
 /** A part of the held text that belongs to a secret. */
 interface Covered {
   from: number;
-  readonly to: number;
+  to: number;
   /** True once its mark stands in what was shown. */
   marked: boolean;
 }
@@ -30,42 +31,46 @@ interface Covered {
  */
 export class SecretStream {
   readonly #redaction: StreamRedaction | null;
+  #scan: SecretScan | null;
   #held = '';
-  #state = START;
   #covered: Covered[] = [];
 
   /** Null = there are no secrets: everything is shown as it comes. */
   constructor(redaction: StreamRedaction | null) {
     this.#redaction = redaction;
+    this.#scan = this.#newScan();
   }
 
   /** What may be shown once `chunk` has come; the rest may be the beginning of a secret. */
   push(chunk: string): string {
-    if (this.#redaction === null) return chunk;
-    const { automaton } = this.#redaction;
+    const scan = this.#scan;
+    if (scan === null) return chunk;
     const text = this.#held + chunk;
-    let state = this.#state;
     for (let place = this.#held.length; place < text.length; place += 1) {
-      state = automaton.step(state, text.charCodeAt(place));
-      const length = automaton.found;
-      if (length > 0) this.#cover(place + 1 - length, place + 1);
+      if (!scan.step(text.charCodeAt(place))) continue;
+      const { from, to } = scan.found;
+      this.#cover(place + 1 - from, place + 1 - to);
     }
-    this.#state = state;
-    return this.#show(text, text.length - automaton.pending(state));
+    return this.#show(text, text.length - scan.pending);
   }
 
   /** The rest. The stream may then begin anew. */
   end(): string {
     const shown = this.#show(this.#held, this.#held.length);
-    this.#state = START;
+    this.#scan = this.#newScan();
     return shown;
+  }
+
+  #newScan(): SecretScan | null {
+    return this.#redaction === null ? null : new SecretScan(this.#redaction.automaton);
   }
 
   /** Secrets that overlap get one mark together, secrets side by side one each. */
   #cover(from: number, to: number): void {
-    const covered: Covered = { from, to, marked: false };
+    const covered = { from, to, marked: false };
     for (let last = this.#covered.at(-1); last !== undefined && last.to > covered.from; ) {
       covered.from = Math.min(covered.from, last.from);
+      covered.to = Math.max(covered.to, last.to);
       covered.marked ||= last.marked;
       this.#covered.pop();
       last = this.#covered.at(-1);
