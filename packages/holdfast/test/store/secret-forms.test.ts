@@ -147,6 +147,20 @@ describe('a secret in text', () => {
     );
   });
 
+  it('is found whatever its first two characters are', () => {
+    const marks = [...'an0/\\%&+"\' é😀\n'];
+    for (const one of marks.filter((each) => each.trim() !== '')) {
+      for (const other of marks) {
+        const secret = `${one}${other}.z`;
+        const redactor = new Redactor([secret]);
+        for (const [name, encode] of Object.entries(textEncoders)) {
+          const form = encode(secret);
+          expect([name, form, redactor.text(`, ${form}`)]).not.toContain(`, ${form}`);
+        }
+      }
+    }
+  });
+
   it('is found in the bytes of an artifact, whatever wrote them', async () => {
     const secret = 'pä"ss/wörd 😀\\';
     const { artifactStore } = createMemoryRunStorage({
@@ -227,6 +241,12 @@ describe('what a secret is not', () => {
     const redactor = new Redactor(['n0', 'a b', 'x"y', 'abcde']);
     const text = 'const n = "a, b"; // x\\ny 100% &amp; a/b c3ViYWJjZA== 6162636465 YWJjZGU\n';
     expect(redactor.text(text)).toBe(text);
+  });
+
+  it('a run of backslashes that no writer makes of one is left alone', () => {
+    const redactor = new Redactor(['a\\z.']);
+    const [three, four] = ['a\\\\\\z.', 'a\\\\\\\\z.'];
+    expect([redactor.text(three), redactor.text(four)]).toEqual([three, '[redacted]']);
   });
 
   it('random base64 and hexadecimal hold no secret by chance', () => {
