@@ -100,13 +100,19 @@ export class SecretScreen {
     const { automaton } = this.#streamRedaction();
     const scan = new SecretScan(automaton);
     const runs = new LaneRuns(text, automaton.leastLane);
+    const far = isBytes ? BYTE : 0;
     for (let place = 0; place < text.length; place += 1) {
-      const unit = text.charCodeAt(place);
       scan.readsLanes = runs.holds(place);
-      const isQuiet = !scan.readsLanes && scan.isIdle;
-      const label = isBytes && unit >= 0x80 ? BYTE + unit : unit;
-      if (isQuiet && !automaton.mayBegin(label, text.charCodeAt(place + 1))) scan.skip(1);
-      else if (scan.step(label)) return true;
+      if (!scan.readsLanes && scan.isIdle) {
+        const start = automaton.nextStart(text, place, runs.end, far);
+        scan.skip(start - place);
+        place = start - 1;
+        if (start === runs.end) continue;
+        place = start;
+      }
+      const unit = text.charCodeAt(place);
+      const lanes = scan.readsLanes ? automaton.lanesAhead(text, place + 1) : 0;
+      if (scan.step(unit < 0x80 ? unit : far + unit, lanes)) return true;
     }
     return false;
   }

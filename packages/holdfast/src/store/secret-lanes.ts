@@ -127,6 +127,11 @@ export class LaneRuns {
     return this.#isLong;
   }
 
+  /** Where the run ends that was asked for last. */
+  get end(): number {
+    return this.#end;
+  }
+
   #measure(from: number): void {
     const text = this.#text;
     let place = from;
@@ -141,7 +146,7 @@ export class LaneRuns {
       last = unit;
     }
     // The unit that ends a run belongs to it: no lane begins there.
-    this.#end = place + 1;
+    this.#end = Math.min(place + 1, text.length);
     this.#isLong = count >= this.#least;
   }
 }

@@ -43,11 +43,14 @@ export class SecretScan {
     this.#automaton = automaton;
   }
 
-  /** Takes one more unit of text, or byte as a label. True when a secret has become whole. */
-  step(label: number): boolean {
+  /**
+   * Takes one more unit of text, or byte as a label. True when a secret has become whole. No lane
+   * but those of `lanesAhead` begins with the unit before: others cannot go on.
+   */
+  step(label: number, lanesAhead: number = -1): boolean {
     const automaton = this.#automaton;
     const begins = automaton.begins(label);
-    const lanes = this.#last < 0 ? 0 : automaton.lanes(this.#last, label);
+    const lanes = this.#last < 0 ? 0 : automaton.lanes(this.#last, label) & lanesAhead;
     this.#foundFrom = Number.POSITIVE_INFINITY;
     this.#foundTo = 0;
     if (begins || lanes !== 0 || this.#threads.length > 0) this.#advance(label, begins, lanes);
