@@ -224,6 +224,25 @@ describe('a secret in bytes', () => {
   });
 });
 
+it('a secret in bytes is found whatever its first two characters are', () => {
+  const missed: unknown[] = [];
+  for (const one of 'a/\\%&+"é') {
+    for (const other of 'a/\\%&+" é') {
+      const secret = `${one}${other}.zyxw`;
+      const redactor = new Redactor([secret]);
+      for (const name of inner) {
+        for (const pad of ['', 'x', 'xy']) {
+          const bytes = Buffer.from(pad + (textEncoders[name] ?? inside)(secret));
+          for (const text of [bytes.toString('base64'), bytes.toString('hex')]) {
+            if (redactor.text(text) === text) missed.push([secret, name, pad, text]);
+          }
+        }
+      }
+    }
+  }
+  expect(missed).toEqual([]);
+});
+
 /** True when what is left of base64 or hexadecimal still gives the secret's bytes. */
 function leaked(shown: string, secret: string): boolean {
   return shown.split(/\[redacted\]|[█-▋<>]/).some((part) => {
