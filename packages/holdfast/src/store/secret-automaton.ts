@@ -193,11 +193,10 @@ export class SecretAutomaton {
     });
   }
 
-  /** The bytes that may follow a first character of ASCII. */
+  /** The bytes that may follow a first character of ASCII; a `+` for a space may anyway. */
   #addNext(bytes: Set<number>, code: number): void {
     for (const next of this.laneRoot.next(code)?.codes ?? []) {
       bytes.add(Buffer.from(String.fromCodePoint(next))[0] as number);
-      if (next === 0x20) bytes.add(0x2b);
     }
   }
 }
