@@ -51,14 +51,20 @@ const DETERMINISTIC: ReadonlySet<ErrorCode> = new Set([
 export function soundOutcome(outcome: AttemptOutcome): AttemptOutcome {
   if (outcome.kind === 'completed') return outcome;
   if (outcome.kind === 'failed') return soundFailure(outcome);
-  return { ...outcome, reason: oneLine(outcome.reason, MAX_REASON_LENGTH, 'It waits.') };
+  return { ...outcome, reason: soundReason(outcome.reason) };
 }
 
-/** A failure, of an attempt or of a step, as an event holds it. */
+/** Why something waits, as one line. */
+export function soundReason(reason: string): string {
+  return oneLine(reason, MAX_REASON_LENGTH, 'It waits.');
+}
+
+/** A failure, of an attempt, of a step or of a run, as an event holds it. */
 export function soundFailure<Failure extends Pick<FailedOutcome, 'code' | 'message'>>(
   failure: Failure,
+  codeWithout = 'EFFECT_FAILED',
 ): Failure {
-  const code = oneLine(failure.code, MAX_CODE_LENGTH, 'EFFECT_FAILED');
+  const code = oneLine(failure.code, MAX_CODE_LENGTH, codeWithout);
   const message = truncateText(cleanText(failure.message), MAX_FAILURE_MESSAGE_LENGTH);
   return { ...failure, code, message };
 }

@@ -21,6 +21,7 @@ import { CancelPlan } from './cancel-plan.ts';
 import { ChildRuns } from './child-runs.ts';
 import { conclude } from './conclude.ts';
 import { Drive, requireIdle } from './drive.ts';
+import { pauseText } from './end-text.ts';
 import { ForeignPositions, ownershipLost } from './foreign-positions.ts';
 import { IndexRow } from './index-row.ts';
 import { LiveAttempts } from './live-attempts.ts';
@@ -79,6 +80,7 @@ export class Driver {
       digest: new MerkleDigest(hash),
       maxBatchBytes: fullBatchBytes(storage),
       maxDispatches,
+      pauseText: (reason) => pauseText(reason, storage),
     };
     this.#live = new LiveAttempts(clock);
     this.#gate = new PreflightGate(settings, (item) => this.submit(item));

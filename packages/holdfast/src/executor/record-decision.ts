@@ -18,6 +18,8 @@ export interface DecisionLimits {
   readonly digest: MerkleDigest;
   readonly maxBatchBytes: number;
   readonly maxDispatches: number;
+  /** What may be shown of a pause's reason. */
+  readonly pauseText: (reason: string) => string;
 }
 
 /** A turn stops taking more when its batch has this share of the storage's limit. */
@@ -53,6 +55,7 @@ export function writeDecision(batch: TurnBatch, limits: DecisionLimits): Decisio
   const decidedAt = machine.fold.sequence;
   const commands = machine.decide();
   const terminal = terminalOf(commands, machine.fold);
+  if (terminal?.kind === 'pause') return { ...terminal, reason: limits.pauseText(terminal.reason) };
   if (terminal !== null) return terminal;
   // What is no end and no pause is dispatches alone.
   const dispatches = commands as readonly DispatchCommand[];

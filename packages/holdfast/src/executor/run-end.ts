@@ -11,6 +11,7 @@ import { SecretScreen } from '../store/known-secrets.ts';
 import { safePayloadBytes } from '../store/policy.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { StorageError } from '../store/storage-error.ts';
+import { failText } from './end-text.ts';
 import { successorRunId } from './run-names.ts';
 
 /** What ends a run. */
@@ -25,7 +26,7 @@ export async function endPayload(
   storage: RunStorage,
 ): Promise<RunEnd> {
   if (command.kind === 'fail') {
-    return { outcome: 'fail', code: command.code, message: command.message };
+    return { outcome: 'fail', ...failText(command, storage) };
   }
   if (command.kind === 'cancelled') return { outcome: 'cancelled', ...CANCELLED };
   const output = withSuccessor(command.output, stream.streamId);
