@@ -282,6 +282,8 @@ export class Attempt {
     const isUncertain =
       this.#context.hasUnsafeOpenStep || this.#options.setting.host.hasUncertainStep(this.record);
     const text = `${this.record.nodeId} did not settle within ${timeoutMs} ms.`;
+    // Also when it was told to stop meanwhile: the receipt says what the outcome says.
+    this.#route?.close('timeout');
     this.#settleNow(failed('TIMEOUT', text, retrySafe && !isUncertain));
   }
 

@@ -50,7 +50,9 @@ const AGAIN: Advanced = { end: null, again: true };
 /** Writes what follows from the batch. Throws what graph code throws, and protocol faults. */
 export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions): Advanced {
   drive.mustDecide ||= batch.asksDecision;
-  if (batch.machine.fold.end !== null || drive.mode !== 'normal') return STAY;
+  if (batch.machine.fold.end !== null) return STAY;
+  if (drive.mode === 'draining') return giveUpCancelled(batch, options);
+  if (drive.mode !== 'normal') return STAY;
   if (drive.isHeld(batch.machine.fold)) return STAY;
   refuseForeignCheck(batch);
   writeResumes(batch, drive, options);
@@ -68,6 +70,14 @@ export function advance(batch: TurnBatch, drive: Drive, options: AdvanceOptions)
   drive.mustDecide ||= batch.asksDecision;
   if (options.foreign.someRun(batch)) return STAY;
   return drive.ending === null ? goOn(batch, drive, options) : ending(batch, drive);
+}
+
+/** A shutdown waits for what runs; a cancel of the run bounds that wait, and starts nothing. */
+function giveUpCancelled(batch: TurnBatch, { cancel, limits }: AdvanceOptions): Advanced {
+  if (batch.machine.fold.cancelRequested === null) return STAY;
+  const { maxBatchBytes } = limits;
+  cancel.write(batch, { maxBatchBytes, hasSlot: () => false });
+  return batch.bytes > maxBatchBytes ? AGAIN : STAY;
 }
 
 /** Who has let its own checks end meets an open one: another process drives the run. */

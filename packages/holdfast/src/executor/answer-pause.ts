@@ -35,6 +35,7 @@ export function writeAnswer(batch: TurnBatch, request: AnswerRequest, rules: Ans
       { pauseId: request.pauseId },
     );
   }
+  refuseOfChild(wait);
   refuseAfterDeadline(wait, batch.now);
   if (wait.pause.request.kind === 'policy') writePolicyAnswer(batch, request, wait);
   else writeWaitAnswer(batch, request, wait.record, rules);
@@ -51,6 +52,18 @@ export function requireOpenPause(fold: RunFold, pauseId: string): OpenWait {
     `Pause ${pauseId} of run ${fold.runId} is not open. ` +
       `Open now: ${open.length === 0 ? 'none' : open.slice(0, 10).join(', ')}.`,
     { pauseId, open },
+  );
+}
+
+/** Only the child run itself ends the pause that its parent shares. */
+export function refuseOfChild({ pause }: OpenWait): void {
+  const { kind, runId } = pause.request;
+  if (kind !== 'child') return;
+  throw new GraphExecutionError(
+    'PROTOCOL',
+    `Pause ${pause.pauseId} lasts until run ${String(runId)} can go on: answer or reconcile a ` +
+      'pause of that run, or resume the position.',
+    { pauseId: pause.pauseId, runId },
   );
 }
 

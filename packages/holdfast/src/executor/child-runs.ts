@@ -11,11 +11,14 @@ import { freezeJson, type JsonValue } from '../base/json.ts';
 import { type IsoTime, isoTime } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { RunFold } from '../run/run-fold.ts';
-import type { RunResult } from '../run/run-result.ts';
+import type { RunPaused, RunResult } from '../run/run-result.ts';
+import { SecretScreen } from '../store/known-secrets.ts';
 import type { RunStorage } from '../store/storage.ts';
+import { heldPauses } from './child-pauses.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { pausedChildren } from './paused-children.ts';
+import { maxResultBytes } from './result-limit.ts';
 import { childRunId } from './run-names.ts';
 import { startRelative } from './start-run.ts';
 import { lastStoredOf, settleRow, startSuccessor } from './successor.ts';
@@ -36,6 +39,8 @@ export class ChildRuns {
   readonly #parent: ParentRun;
   /** What is driven here, by the run that stands for its position. */
   readonly #live = new Map<string, ChildExecutor>();
+  /** Pauses of engine checks that are to be ended, by the position of their child. */
+  readonly #checks = new Map<string, string>();
   #lookedAtMs = 0;
 
   constructor(settings: ExecutorSettings, parent: ParentRun) {
@@ -64,9 +69,9 @@ export class ChildRuns {
       let executor = await this.#open(runId, child);
       for (;;) {
         this.#live.set(first, executor);
-        const result = await this.#drive(executor, signal);
+        const result = await this.#drive(executor, signal, this.#takeChecks(record.position));
         const next = await this.#successorOf(runId, child, result);
-        if (next === null) return this.#outcomeOf(result, runId);
+        if (next === null) return this.#outcomeOf(result, runId, record);
         runId = next;
         executor = await this.#settings.childExecutor(runId, child);
       }
@@ -78,6 +83,17 @@ export class ChildRuns {
     } finally {
       this.#live.delete(first);
     }
+  }
+
+  /** The next drive of the child at `position` ends this pause of its engine checks. */
+  resumeChecks(position: string, preflightEventId: string): void {
+    this.#checks.set(position, preflightEventId);
+  }
+
+  #takeChecks(position: string): string | null {
+    const preflightEventId = this.#checks.get(position) ?? null;
+    this.#checks.delete(position);
+    return preflightEventId;
   }
 
   /** The executor of a child that is stored: the one that drives it here, or a new one. */
@@ -155,21 +171,33 @@ export class ChildRuns {
     return ready;
   }
 
-  #outcomeOf(result: RunResult, runId: string): JsonValue | PauseAttempt {
+  #outcomeOf(result: RunResult, runId: string, record: PositionRecord): JsonValue | PauseAttempt {
     switch (result.kind) {
       case 'complete':
         return result.output;
       case 'fail':
         throw new NodeFailure(result.code, `Run ${runId}: ${result.message}`);
-      case 'pause': {
-        const { pauses, wakeAt } = result;
-        const due = wakeAt === undefined ? {} : { dueAt: wakeAt };
-        const request = { kind: 'child', runId, pauses: pauses as unknown as JsonValue, ...due };
-        return new PauseAttempt(result.reason, freezeJson(request));
-      }
+      case 'pause':
+        return this.#pauseOf(result, runId, record);
       case 'waiting':
         return this.#sleeping(runId, result.wakeAt);
     }
+  }
+
+  #pauseOf(paused: RunPaused, runId: string, record: PositionRecord): PauseAttempt {
+    const { reason, pauses, wakeAt, preflightEventId } = paused;
+    const { storage } = this.#settings;
+    const screen = SecretScreen.of(storage.knownSecrets);
+    const held = heldPauses(pauses, {
+      maxBytes: maxResultBytes(storage.record.policy, record) / 2,
+      isHarmless: (pause) => screen?.foundInJson(JSON.stringify(pause)) !== true,
+    });
+    const due = wakeAt === undefined ? {} : { dueAt: wakeAt };
+    const checks = preflightEventId === undefined ? {} : { preflightEventId };
+    return new PauseAttempt(
+      reason,
+      freezeJson({ kind: 'child', runId, ...held, ...due, ...checks }),
+    );
   }
 
   /** A child that was stopped could go on at once: so can its parent. */
@@ -179,7 +207,11 @@ export class ChildRuns {
   }
 
   /** A parent's cancel cancels the child; its halt only halts it. */
-  async #drive(executor: GraphExecutor, signal: AbortSignal): Promise<RunResult> {
+  async #drive(
+    executor: GraphExecutor,
+    signal: AbortSignal,
+    preflightEventId: string | null,
+  ): Promise<RunResult> {
     const halt = new AbortController();
     let untold: { readonly error: unknown } | null = null;
     const stop = async () => {
@@ -195,7 +227,7 @@ export class ChildRuns {
     if (signal.aborted) await stop();
     else signal.addEventListener('abort', stop, { once: true });
     try {
-      return await driveToRest(executor, halt.signal);
+      return await driveToRest(executor, halt.signal, preflightEventId);
     } catch (error) {
       throw untold === null ? error : (untold as { readonly error: unknown }).error;
     } finally {
@@ -265,12 +297,19 @@ async function endLeft(parent: LeftChildren, { runId, by, signal }: LeftChild): 
   }
 }
 
-/** Runs, and resumes what a dead process left in flight, until the run ends or pauses. */
+/**
+ * Runs, and resumes what a dead process left in flight, until the run ends or pauses. With the id
+ * of a pause of the run's engine checks it ends that pause first.
+ */
 export async function driveToRest(
   executor: Pick<GraphExecutor, 'run' | 'resume'>,
   signal?: AbortSignal,
+  preflightEventId: string | null = null,
 ): Promise<RunResult> {
-  let result = await executor.run(signal);
+  let result =
+    preflightEventId === null
+      ? await executor.run(signal)
+      : await executor.resume({ preflightEventId }, signal);
   while (result.kind === 'waiting' && result.positions.length > 0) {
     result = await executor.resume(result.positions, signal);
   }

@@ -6,7 +6,7 @@ import { failed } from '../attempt/outcome.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
-import { requireOpenPause } from './answer-pause.ts';
+import { refuseOfChild, requireOpenPause } from './answer-pause.ts';
 import type { ResultRule } from './node-book.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
@@ -33,6 +33,7 @@ export function writeReconciliation(
   resultOf: ResultRule,
 ): void {
   const { record, pause } = requireOpenPause(batch.machine.fold, request.pauseId);
+  refuseOfChild({ record, pause });
   if (pause.request.kind !== 'reconcile-attempt') {
     throw new GraphExecutionError(
       'PROTOCOL',

@@ -20,8 +20,8 @@ import type { ChildExecutor, Reconciliation } from './executor.ts';
 import { NodeBook } from './node-book.ts';
 import type { ExecutorSettings } from './options.ts';
 import { type ReconcileRequest, writeReconciliation } from './reconcile-attempt.ts';
-import { NOTHING_RESUMED, type ResumeTarget, resumed } from './resume-target.ts';
-import { openPauses } from './run-pauses.ts';
+import { NOTHING_RESUMED, type Resumed, type ResumeTarget, resumed } from './resume-target.ts';
+import { allPauses, checkedChildAt } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem } from './turn-item.ts';
 
@@ -38,7 +38,7 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
     runId: settings.stream.streamId,
     run: (signal?: AbortSignal) => driver.drive(signal, NOTHING_RESUMED),
     resume: async (target: ResumeTarget, signal?: AbortSignal) =>
-      driver.drive(signal, resumed(target)),
+      driver.drive(signal, await ownTarget(driver, resumed(target))),
     answer: (pauseId: string, answer: JsonValue, options: { readonly by: string }) =>
       inbox.answer(pauseId, answer, options),
     reconcile: (pauseId: string, reconciliation: Reconciliation) =>
@@ -49,10 +49,20 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
       inbox.keepSignal(name, payload, options),
     cancel: (options: { readonly by: string; readonly reason: string }) => inbox.cancel(options),
     shutdown: () => driver.shutdown(),
-    pauses: () => driver.look(openPauses),
+    pauses: () => allPauses(driver),
     view: () =>
       viewRun(settings.stream.streamId, settings.storage.eventStore.read(settings.stream)),
   });
+}
+
+/** A pause of a child's engine checks is ended by re-opening the position of that child. */
+async function ownTarget(driver: Driver, target: Resumed): Promise<Resumed> {
+  const { preflightEventId } = target;
+  if (preflightEventId === null || driver.isDriving) return target;
+  const position = await driver.look((fold) => checkedChildAt(fold, preflightEventId));
+  if (position === null) return target;
+  driver.children.resumeChecks(position, preflightEventId);
+  return { positions: [position], preflightEventId: null };
 }
 
 class RunInbox {
