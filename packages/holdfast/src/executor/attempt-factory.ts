@@ -18,7 +18,8 @@ import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import { jsonExceeds } from '../store/json-size.ts';
 import { createGitInspector } from '../workspace/git-inspector.ts';
-import { budgetKey, restoreChildBudgets } from './child-budgets.ts';
+import { BudgetFacts } from './budget-facts.ts';
+import { budgetKey } from './child-budgets.ts';
 import { NodeBook } from './node-book.ts';
 import type { ExecutorSettings } from './options.ts';
 import { ownRecord } from './outcome-item.ts';
@@ -46,6 +47,8 @@ export interface AttemptLoop {
 const LEAST_REASON_BYTES = 64;
 
 export class AttemptFactory {
+  /** What the token budgets of its nodes know of the run. */
+  readonly budgets: BudgetFacts;
   readonly #settings: ExecutorSettings;
   readonly #loop: AttemptLoop;
   readonly #host: AttemptHost;
@@ -59,6 +62,7 @@ export class AttemptFactory {
     this.#loop = loop;
     this.#guard = new SecretGuard(settings.storage.knownSecrets);
     this.#nodes = new NodeBook(settings);
+    this.budgets = new BudgetFacts(settings);
     this.#host = this.#createHost();
     this.#setting = this.#createSetting();
     this.#hasChildren = [...settings.bindings.values()].some(({ child }) => child !== null);
@@ -67,20 +71,6 @@ export class AttemptFactory {
   /** The node's binding. Throws `MISSING_NODE_BINDING`. */
   binding(nodeId: string): NodeBinding {
     return this.#nodes.binding(nodeId);
-  }
-
-  /** Token budgets learn what the record says that their nodes and child runs have used. */
-  async restoreBudgets(): Promise<void> {
-    const { engines, children } = this.#loop.fold();
-    const { usage } = engines;
-    for (const [nodeId, { engine }] of this.#settings.bindings) {
-      engine?.tokenBudget?.restore(this.#host.budgetKey(nodeId), usage.of(nodeId));
-    }
-    for (const [runId, nodeId] of children.all()) {
-      const { childGraph } = this.binding(nodeId);
-      if (childGraph === null) continue;
-      await restoreChildBudgets(this.#settings.storage, runId, childGraph);
-    }
   }
 
   /** Whether an attempt of this run can be a run of its own. */

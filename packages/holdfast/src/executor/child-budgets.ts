@@ -1,9 +1,9 @@
 /**
- * What child runs have used of the token budgets that their bindings hold, for a process that did
- * not see it. It is read from their records, whether they have ended or not; that needs no code of
+ * What runs have used of the token budgets that their bindings hold, for a process that did not see
+ * it: child runs, and runs that have ended. It is read from their records; that needs no code of
  * theirs.
  */
-import type { ChildGraph, NodeBindings } from '../attempt/binding.ts';
+import type { ChildGraph, NodeBinding, NodeBindings } from '../attempt/binding.ts';
 import { ChildBook } from '../run/child-book.ts';
 import { EngineUsage } from '../run/engine-usage.ts';
 import { typedEvent } from '../run/run-fold.ts';
@@ -21,23 +21,29 @@ export async function restoreChildBudgets(
   first: string,
   { nodes }: ChildGraph,
 ): Promise<void> {
-  if (!holdBudget(nodes)) return;
+  if (!holdBudget(Object.values(nodes))) return;
   let runId = first;
   while ((await storage.runIndex.get(runId)) !== null) {
-    await restoreRun(storage, runId, nodes);
+    await restoreRunBudgets(storage, runId, nodes);
     runId = successorRunId(runId);
   }
 }
 
-function holdBudget(nodes: NodeBindings): boolean {
-  return Object.values(nodes).some(
+/** Whether anything of these nodes, or within their graphs, counts for a budget. */
+export function holdBudget(nodes: readonly NodeBinding[]): boolean {
+  return nodes.some(
     ({ engine, childGraph }) =>
       (engine?.tokenBudget ?? null) !== null ||
-      (childGraph !== null && holdBudget(childGraph.nodes)),
+      (childGraph !== null && holdBudget(Object.values(childGraph.nodes))),
   );
 }
 
-async function restoreRun(storage: RunStorage, runId: string, nodes: NodeBindings): Promise<void> {
+/** Tells budgets what the record of a run, and of its children, holds for them. */
+export async function restoreRunBudgets(
+  storage: RunStorage,
+  runId: string,
+  nodes: NodeBindings,
+): Promise<void> {
   const { namespace } = storage.record;
   const { usage, children } = await readRecord(storage, runId);
   for (const [nodeId, { engine }] of Object.entries(nodes)) {

@@ -253,14 +253,17 @@ export class Driver {
     if (drive === null || this.#log !== null || drive.isResuming) return false;
     const { storage, stream } = this.#settings;
     const end = await recordedEnd(storage, stream);
-    if (end !== null) drive.resolve(await resultOf(end, stream, storage));
-    return end !== null;
+    if (end === null) return false;
+    await this.#attempts.budgets.ended();
+    drive.resolve(await resultOf(end, stream, storage));
+    return true;
   }
 
   /** False when another append came first. */
   async #commit(log: RunLog, batch: TurnBatch): Promise<boolean> {
     const index = batch.isCut ? null : this.#indexUpdate(batch);
     if (batch.isEmpty && (index === null || batch.expected === 0)) return true;
+    this.#attempts.budgets.recording(batch.events, batch.machine.fold);
     try {
       await log.commit(batch, index);
       this.#index.committed();
@@ -310,6 +313,7 @@ export class Driver {
   #othersWrote(log: RunLog): void {
     const { fold } = log.machine;
     this.#index.forget();
+    this.#attempts.budgets.folded(fold);
     const grown = this.#foreign.refresh(fold, this.#live);
     if (this.#drive === null) return;
     this.#drive.mustDecide = !log.machine.isDecided;
@@ -337,7 +341,7 @@ export class Driver {
         if (this.#isBehind && !this.#turning) this.#schedule();
       }),
     );
-    await this.#attempts.restoreBudgets();
+    await this.#attempts.budgets.driveBegins(log.machine.fold);
     await this.#openChildren(log.machine.fold);
     drive.checks?.begin(drive, (error) => {
       if (this.#drive === drive) this.#stopWith(error);
