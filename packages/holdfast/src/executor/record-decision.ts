@@ -8,6 +8,7 @@ import type {
   GraphCommand,
   PauseCommand,
 } from '../graph/commands.ts';
+import { type GraphIssue, GraphValidationError } from '../graph/validation-error.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunStorage } from '../store/storage.ts';
@@ -63,6 +64,7 @@ export function writeDecision(batch: TurnBatch, limits: DecisionLimits): Decisio
     return emptyDecision(machine.fold);
   }
   refuseRepeats(dispatches, machine.fold);
+  refuseFalseRetries(dispatches, machine.fold);
   // What a cancel takes back is bounded by what was done: no budget stops it.
   if (machine.fold.cancelRequested === null) {
     refuseUndoPositions(dispatches);
@@ -125,6 +127,23 @@ function refuseRepeats(dispatches: readonly DispatchCommand[], fold: RunFold): v
     `The graph decided position ${repeated.position} again; it was dispatched before.`,
     { position: repeated.position },
   );
+}
+
+/** A retry names the first position of an occurrence whose last attempt has failed, once. */
+function refuseFalseRetries(dispatches: readonly DispatchCommand[], fold: RunFold): void {
+  const issues: GraphIssue[] = [];
+  const retried = new Set<string>();
+  for (const [index, dispatch] of dispatches.entries()) {
+    const { retryOf } = dispatch;
+    if (retryOf === undefined) continue;
+    const twice = retried.has(retryOf) ? `this decision retries ${retryOf} twice` : null;
+    const message = fold.retryFault(dispatch) ?? twice;
+    retried.add(retryOf);
+    if (message !== null) {
+      issues.push({ code: 'INVALID_GRAPH_COMMAND', path: `/${index}/retryOf`, message });
+    }
+  }
+  if (issues.length > 0) throw new GraphValidationError('Invalid graph command.', issues);
 }
 
 function budgetStop(fold: RunFold, limits: DecisionLimits, wanted: number): FailCommand {

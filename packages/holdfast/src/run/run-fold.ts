@@ -21,6 +21,7 @@ import type { OpenPause, OpenWait, PositionRecord, StepRecord } from './position
 import { PositionTable } from './position-table.ts';
 import { PreflightMachine, type SavedPreflight } from './preflight/preflight-machine.ts';
 import { preflightPlan } from './preflight/preflight-plan.ts';
+import { RetryBook } from './retry-book.ts';
 import { GraphExecutionError } from './run-error.ts';
 import { SignalBox } from './signal-box.ts';
 import { StepBook } from './step-book.ts';
@@ -38,6 +39,8 @@ export type TypedEvent = {
 /** The `graph:run-finished` payload. */
 export type RunEnd = EventPayloads['graph:run-finished'];
 
+type DispatchPayload = EventPayloads['graph:node-dispatched'];
+
 /** What a dispatch event does not hold: the input that the decision gave it. */
 export type DispatchInput = JsonValue;
 
@@ -48,6 +51,7 @@ export class RunFold {
   readonly steps: StepBook;
   readonly engines: EngineFacts;
   readonly children: ChildBook;
+  readonly retries: RetryBook;
   readonly preflight: PreflightMachine;
   #sequence = 0;
   #cancel: EventPayloads['graph:cancel-requested'] | null = null;
@@ -64,6 +68,7 @@ export class RunFold {
     this.signals = new SignalBox(saved?.signals);
     this.steps = new StepBook(saved?.steps);
     this.children = new ChildBook(saved?.children);
+    this.retries = new RetryBook(saved?.failed);
     this.positions = new PositionTable(saved?.open, saved?.settled);
     if (saved === null) return;
     this.#sequence = saved.sequence;
@@ -98,6 +103,11 @@ export class RunFold {
   /** True when this position was ever dispatched. */
   wasDispatched(position: string): boolean {
     return this.positions.get(position) !== undefined || this.positions.isSettled(position);
+  }
+
+  /** Why this dispatch is no retry of what it names, or null. */
+  retryFault(dispatch: Pick<DispatchPayload, 'nodeId' | 'position' | 'retryOf'>): string | null {
+    return this.retries.fault(dispatch, (position) => this.wasDispatched(position));
   }
 
   /** The pauses that wait for somebody, in the order of pausing: none once the run has ended. */
@@ -165,14 +175,13 @@ export class RunFold {
     }
   }
 
-  #dispatched(
-    payload: EventPayloads['graph:node-dispatched'],
-    event: TypedEvent,
-    input: DispatchInput,
-  ): void {
+  #dispatched(payload: DispatchPayload, event: TypedEvent, input: DispatchInput): void {
     const { nodeId, position, inputDigest, at, notBefore = null, retryOf = position } = payload;
     if (this.wasDispatched(position)) refuse(event, `${position} was dispatched before`);
     if (payload.decidedAt >= event.sequence) refuse(event, 'it was decided after it was recorded');
+    const fault = this.retryFault(payload);
+    if (fault !== null) refuse(event, fault);
+    this.retries.tried(retryOf);
     this.#dispatches += 1;
     this.positions.set({
       nodeId,
@@ -257,6 +266,7 @@ export class RunFold {
     const abandoned = event.type === 'graph:node-failed' && event.payload.abandoned === true;
     if (record.status === 'queued' && !abandoned) refuse(event, `${position} was never started`);
     this.positions.settle(record);
+    if (event.type === 'graph:node-failed') this.retries.failed(record.firstPosition, nodeId);
   }
 
   #paused(payload: EventPayloads['graph:node-paused'], event: TypedEvent): void {
@@ -354,6 +364,7 @@ export class RunFold {
       sequence: this.#sequence,
       open: this.positions.all(),
       settled: this.positions.settled(),
+      failed: this.retries.save(),
       steps: this.steps.save(),
       signals: this.signals.save(),
       cancel: this.#cancel,
@@ -371,6 +382,7 @@ export interface SavedFold {
   readonly sequence: number;
   readonly open: readonly PositionRecord[];
   readonly settled: readonly string[];
+  readonly failed: ReturnType<RetryBook['save']>;
   /** Absent where no run stands for an attempt. */
   readonly children?: ReturnType<ChildBook['all']>;
   readonly steps: ReturnType<StepBook['save']>;

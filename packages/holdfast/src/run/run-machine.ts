@@ -7,7 +7,7 @@
  */
 import type { MerkleDigest } from '../base/digest.ts';
 import { errorText, isHoldfastError } from '../base/errors.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { DispatchCommand, GraphCommand } from '../graph/commands.ts';
 import type { AnyCompiledGraph, GraphCursor } from '../graph/graph-type.ts';
 import { eventCatalog, reducedNames } from '../history/catalog.ts';
@@ -213,7 +213,10 @@ function asksDecision(event: TypedEvent): boolean {
 export function isSavedMachine(body: JsonValue, graphDigest: string): body is SavedMachine {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
   const saved = body as JsonObject;
-  return saved['graphDigest'] === graphDigest && 'fold' in saved && 'cursor' in saved;
+  const { fold } = saved;
+  // A fold without them was saved by a version that did not know what may be tried again.
+  if (!isJsonObject(fold) || !('failed' in fold)) return false;
+  return saved['graphDigest'] === graphDigest && 'cursor' in saved;
 }
 
 function savedFold(saved: SavedMachine): SavedFold {

@@ -20,7 +20,17 @@ interface State {
 }
 
 /** The graph of these nodes; after all is said it completes with how many nodes have settled. */
-export function scriptedGraph(nodeIds: readonly string[], said: readonly Said[]) {
+export function scriptedGraph(
+  nodeIds: readonly string[],
+  said: readonly Said[],
+  /** The first positions that one last decision retries. */
+  { thenAtOnce = [] }: { readonly thenAtOnce?: readonly string[] } = {},
+) {
+  const [first = ''] = nodeIds;
+  const atOnce = thenAtOnce.map((retryOf, place): GraphCommand => {
+    const position = `retry ${place}`;
+    return { kind: 'dispatch', nodeId: first, input: null, position, retryOf };
+  });
   const unknown = { kind: 'unknown', reason: 'a test decides' } as const;
   return compileGraph(
     {
@@ -38,6 +48,7 @@ export function scriptedGraph(nodeIds: readonly string[], said: readonly Said[])
         decide: (state: State): readonly GraphCommand[] => {
           if (state.isOpen) return [];
           const next = said[state.said];
+          if (next === undefined && atOnce.length > 0) return atOnce;
           if (next === undefined) return [{ kind: 'complete', output: state.said }];
           if ('kind' in next) return [next];
           const position = String(state.said + 1);
@@ -88,9 +99,13 @@ export async function scriptedRun(
   {
     nodes,
     said,
-  }: { readonly nodes: Readonly<Record<string, NodeBinding>>; readonly said: readonly Said[] },
+    graph = scriptedGraph(Object.keys(nodes), said),
+  }: {
+    readonly nodes: Readonly<Record<string, NodeBinding>>;
+    readonly said: readonly Said[];
+    readonly graph?: ReturnType<typeof scriptedGraph>;
+  },
 ): Promise<() => Promise<GraphExecutor>> {
-  const graph = scriptedGraph(Object.keys(nodes), said);
   await startRun(storage, { runId: 'r1', graph, input: null });
   return () => createGraphExecutor({ runId: 'r1', graph, storage, nodes });
 }
