@@ -19,7 +19,7 @@ import { Driver } from './driver.ts';
 import { EngineSeats } from './engine-bindings.ts';
 import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import { fittingNodes, inherited, requireChildParts, requiredMemory } from './graph-parts.ts';
-import { checkedOptions, requireGraph, requireStorage } from './option-check.ts';
+import { checkedOptions, requireGraph, requireLease, requireStorage } from './option-check.ts';
 import type { EngineLine, ExecutorSettings, LogLine } from './options.ts';
 import {
   mismatch,
@@ -75,6 +75,8 @@ export interface GraphExecutorOptions {
  * const result = await executor.run();
  */
 export async function createGraphExecutor(options: GraphExecutorOptions): Promise<GraphExecutor> {
+  requireObject('options', options);
+  requireLease(options.lease, options.runId);
   const executor = await assembleExecutor(options, { snapshotTailEvents: SNAPSHOT_TAIL_EVENTS });
   requireChildParts(options);
   return executor;
@@ -91,7 +93,6 @@ export async function assembleExecutor(
   options: GraphExecutorOptions,
   tuning: ExecutorTuning,
 ): Promise<ChildExecutor> {
-  requireObject('options', options);
   const checked = checkedOptions(options);
   const { runId, graph, storage } = options;
   requireGraph(graph);

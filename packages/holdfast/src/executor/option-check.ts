@@ -39,6 +39,18 @@ export function requireStorage(storage: unknown): void {
   refuseOption('storage', 'a run storage, such as createLocalRunStorage returns', storage);
 }
 
+/** Throws `INVALID_OPTION` unless `lease` is left out, or is a hold on this very run. */
+export function requireLease(lease: unknown, runId: string): void {
+  if (lease === undefined) return;
+  const expected = `what leaseStore.acquire grants for run ${runId}`;
+  if (field(lease, 'heldBy') !== undefined) {
+    refuseOption('lease', expected, 'the answer that somebody else holds it');
+  }
+  if (typeof field(lease, 'fence') !== 'bigint') refuseOption('lease', expected, lease);
+  const key = field(lease, 'key');
+  if (key !== runId) refuseOption('lease', expected, `a hold on ${String(key)}`);
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

@@ -4,6 +4,7 @@
  * Invariant: the fence of a key never falls, also not across release, expiry and takeover.
  */
 import { identifierFault } from '../base/identifier.ts';
+import { refuseOption } from '../base/option.ts';
 import { utf8Length } from '../base/text.ts';
 import type { AcquireOptions, LeaseGrant, LeaseHeld, OwnerIdentity } from './lease-store.ts';
 import { StorageError } from './storage-error.ts';
@@ -81,6 +82,14 @@ export function checkLease(key: string, owner: OwnerIdentity, ttlMs: number): vo
   if (!texts.every((text) => typeof text === 'string') || !Number.isSafeInteger(owner.pid)) {
     throw new StorageError('INVALID_STORED_VALUE', `Lease ${key}: the owner is incomplete.`);
   }
+}
+
+const TAKEOVERS: readonly unknown[] = ['proven-dead', 'never'];
+
+/** Throws `INVALID_OPTION` for a word that says of nobody whether they may be replaced. */
+export function checkTakeover(options: AcquireOptions): void {
+  const given: unknown = (options as AcquireOptions | null | undefined)?.takeover;
+  if (!TAKEOVERS.includes(given)) refuseOption('takeover', "'proven-dead' or 'never'", given);
 }
 
 /** A plain copy of an owner: what is stored and handed out. */

@@ -1,7 +1,7 @@
 /** The kit of lease stores: one holder at a time, and fences that only grow. */
 import type { OwnerIdentity } from '../base/owner-identity.ts';
 import { currentOwner, isProvenDead } from '../process/owner.ts';
-import type { LeaseGrant } from '../store/lease-store.ts';
+import type { AcquireOptions, LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { type ConformanceReport, fail, requireConformance } from './conformance-report.ts';
 import { expectSame, expectTrue } from './expectation.ts';
@@ -176,6 +176,10 @@ const cases: readonly StorageCase[] = [
       }
       await expectRefusal('a lifetime of nothing', 'INVALID_OPTION', () =>
         storage.leaseStore.acquire('k', living('a'), 0, { takeover: 'never' }),
+      );
+      const unknown = { takeover: 'when-dead' } as unknown as AcquireOptions;
+      await expectRefusal('an unknown takeover', 'INVALID_OPTION', () =>
+        storage.leaseStore.acquire('k', living('a'), TTL_MS, unknown),
       );
     },
   },

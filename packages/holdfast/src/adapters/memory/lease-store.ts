@@ -3,6 +3,7 @@ import type { Clock } from '../../base/ports.ts';
 import {
   acquireLease,
   checkLease,
+  checkTakeover,
   type LeaseRecord,
   noLease,
   ownerCopy,
@@ -39,6 +40,7 @@ export class MemoryLeaseStore implements LeaseStore {
     options: AcquireOptions,
   ): Promise<LeaseGrant | LeaseHeld> {
     checkLease(key, owner, ttlMs);
+    checkTakeover(options);
     const { backing, clock, isProvenDead } = this.#context;
     const stream = backing.streams.get(this.#keyOf(key));
     const seenFence = stream?.fence ?? 0n;

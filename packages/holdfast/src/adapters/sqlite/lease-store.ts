@@ -2,6 +2,7 @@
 import {
   acquireLease,
   checkLease,
+  checkTakeover,
   type LeaseRecord,
   noLease,
   ownerCopy,
@@ -50,6 +51,7 @@ export class SqliteLeaseStore implements LeaseStore {
     options: AcquireOptions,
   ): Promise<LeaseGrant | LeaseHeld> {
     checkLease(key, owner, ttlMs);
+    checkTakeover(options);
     const { isProvenDead } = this.#context;
     const holder = ownerCopy(owner);
     return this.#write((database) => {
