@@ -11,6 +11,9 @@ import { isPromiseLike } from './promise-like.ts';
 /** What the graph has against a result of a node, or null. */
 export type ResultCheck = (nodeId: string, result: JsonValue) => NodeResultIssue | null;
 
+/** The result of a node that a value stands for. Throws `RESULT_INVALID`. */
+export type ResultRule = (nodeId: string, value: JsonValue) => JsonValue;
+
 /** The result by the contract of its node. Throws why the value is none. */
 export function contracted({ contract }: NodeBinding, value: JsonValue): JsonValue {
   if (contract === null) return value;

@@ -2,8 +2,8 @@
  * Reading what an engine has handed over: perhaps plain JavaScript, perhaps hostile.
  *
  * Invariants: each property is read once; whatever a getter or proxy throws becomes
- * `RESULT_INVALID` at the field that was being read; a message shows a value of up to `SHOWN_LENGTH`
- * characters whole, and of a longer one only its length: half a secret is no longer found.
+ * `RESULT_INVALID` at the field that was being read; a message shows a value of `SHOWN_LENGTH`
+ * characters at most whole, and of a longer one only its length: half a secret is no longer found.
  */
 import { HoldfastError, isHoldfastError } from '../base/errors.ts';
 import { textFault } from '../base/identifier.ts';

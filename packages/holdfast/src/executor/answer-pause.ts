@@ -2,13 +2,13 @@
 import type { EndingsOf } from '../attempt/binding.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { failed } from '../attempt/outcome.ts';
+import type { ResultRule } from '../attempt/result-rule.ts';
 import { isHoldfastError } from '../base/errors.ts';
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { millisecondsOf } from '../base/time.ts';
 import type { OpenWait, PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { RunFold } from '../run/run-fold.ts';
-import type { ResultRule } from './node-book.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
 

@@ -12,7 +12,7 @@ export interface HeldPauses extends JsonObject {
   readonly morePauses?: number;
 }
 
-/** As many of `pauses`, from the first on, as have at most `maxBytes`, none that is not harmless. */
+/** As many of `pauses`, from the first on, as fit `maxBytes`; none that is not harmless. */
 export function heldPauses(
   pauses: readonly PauseView[],
   rule: { readonly maxBytes: number; readonly isHarmless: (pause: PauseView) => boolean },

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../base/json.ts';
 import type { PauseView, RunResult } from '../run/run-result.ts';
 import type { RunView } from '../views/run-view.ts';
-import type { ReconcileRequest } from './reconcile-attempt.ts';
+import type { ReconcileRequest } from './reconcile-request.ts';
 
 /** What `reconcile` says of an uncertain attempt, or of one uncertain step of it. */
 export type Reconciliation = WithoutPause<ReconcileRequest>;

@@ -6,9 +6,6 @@ import type { JsonValue } from '../base/json.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import type { ExecutorSettings } from './options.ts';
 
-/** The result of a node that a value stands for. Throws `RESULT_INVALID`. */
-export type ResultRule = (nodeId: string, value: JsonValue) => JsonValue;
-
 export class NodeBook {
   readonly #bindings: ExecutorSettings['bindings'];
   readonly #check: ResultCheck | null;

@@ -3,28 +3,13 @@
  * it to run again. Nothing else ever repeats an attempt that is not retry-safe.
  */
 import { failed } from '../attempt/outcome.ts';
-import type { JsonValue } from '../base/json.ts';
+import type { ResultRule } from '../attempt/result-rule.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
 import { refuseOfChild, requireOpenPause } from './answer-pause.ts';
-import type { ResultRule } from './node-book.ts';
+import type { ReconcileRequest } from './reconcile-request.ts';
 import { writeOutcome } from './record-outcome.ts';
 import type { TurnBatch } from './turn-batch.ts';
-
-interface ReconcileBase {
-  readonly pauseId: string;
-  /** The sub-step it is about; without it, the whole attempt. */
-  readonly step?: string;
-  readonly by: string;
-  readonly reason: string;
-}
-
-export type ReconcileRequest = ReconcileBase &
-  (
-    | { readonly kind: 'completed'; readonly result: JsonValue }
-    | { readonly kind: 'failed'; readonly code: string }
-    | { readonly kind: 'retry' }
-  );
 
 /** Writes a reconciliation. Throws `PAUSE_MISMATCH`, `PROTOCOL`, `RESULT_INVALID`. */
 export function writeReconciliation(

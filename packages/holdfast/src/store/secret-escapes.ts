@@ -13,7 +13,7 @@
 export const BYTE = 0x110000;
 
 /** Escapes within escapes: JSON three times within a URL, or four times within itself. */
-export const MAX_DEPTH = 4;
+const MAX_DEPTH = 4;
 
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;

@@ -7,7 +7,7 @@
 import { hexDigit } from './secret-escapes.ts';
 
 /** One bit for each way to read: base64 from the first, second, third character; hexadecimal. */
-export const LANE_BITS: readonly number[] = [1, 2, 4, 8];
+const LANE_BITS: readonly number[] = [1, 2, 4, 8];
 
 const HEX = 3;
 /** Of base64: the fourth character has no bit of the byte that comes next. */

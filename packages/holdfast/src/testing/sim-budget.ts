@@ -2,11 +2,13 @@
  * A budget of tokens as the log and the engines have it: what a call may rest on when it begins.
  * Written from the words of the design, apart from the library's own ledger.
  */
-import { isJsonObject, type JsonValue } from '../base/json.ts';
+
+import type { JsonValue } from '../base/json.ts';
 import { createTokenBudget, type TokenBudget } from '../engine/token-budget.ts';
 import type { SimCall } from './sim-call.ts';
+import { tokensOf } from './sim-call-end.ts';
 import type { BudgetPlan } from './sim-extras.ts';
-import type { EnginePlan } from './sim-lanes.ts';
+import type { EnginePlan } from './sim-lane-plan.ts';
 
 interface Used {
   tokens: number;
@@ -89,10 +91,4 @@ export class ProcessBudgets {
     all.set(plan, own);
     return own;
   }
-}
-
-/** Input and output; null when nobody knows. */
-export function tokensOf(usage: JsonValue | undefined): number | null {
-  if (!isJsonObject(usage) || usage['kind'] !== 'reported') return null;
-  return Number(usage['inputTokens']) + Number(usage['outputTokens']);
 }

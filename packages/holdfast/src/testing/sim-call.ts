@@ -9,11 +9,10 @@ import type { EngineFailureKind } from '../base/engine-failure.ts';
 import type { GraphEngineIdentity } from '../base/engine-identity.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
-import { tokensOf } from './sim-budget.ts';
+import { type Answer, type CutOff, tokensOf } from './sim-call-end.ts';
+import type { EnginePlan, SeatPlan } from './sim-lane-plan.ts';
 import { deadKeys } from './sim-lane-referee.ts';
-import type { EnginePlan, SeatPlan } from './sim-lanes.ts';
 import type { SimProcess } from './sim-process.ts';
-import type { Answer } from './sim-verdict.ts';
 
 /** How a call has ended, as its engine knows it. */
 export interface CallEnd {
@@ -27,9 +26,6 @@ export interface CallEnd {
   /** What was answered, if that can be read. */
   readonly answer?: Answer;
 }
-
-/** Why nobody waits for a call any more. */
-export type CutOff = 'timeout' | 'aborted';
 
 interface Told {
   readonly usage: UsageReceipt;

@@ -1,19 +1,22 @@
 /** What engines are really asked, held against what the log says at that moment. */
+
 import { canonicalText } from '../base/digest.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { UNKNOWN_USAGE } from '../base/usage.ts';
 import type { AgentRequest } from '../engine/engine.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { SimBudget } from './sim-budget.ts';
-import { type CutOff, SimCall } from './sim-call.ts';
+import { SimCall } from './sim-call.ts';
+import type { CutOff } from './sim-call-end.ts';
 import type { BudgetPlan } from './sim-extras.ts';
+import type { EnginePlan, SeatPlan } from './sim-lane-plan.ts';
 import {
   type CallWitness,
   type EndedProbe,
   type ReceiptPlace,
   targetKeys,
 } from './sim-lane-referee.ts';
-import { type EnginePlan, type SeatPlan, targetKey } from './sim-lanes.ts';
+import { targetKey } from './sim-lanes.ts';
 import type { SimProcess } from './sim-process.ts';
 import type { SimRecord } from './sim-record.ts';
 import type { SimReferee } from './sim-referee.ts';

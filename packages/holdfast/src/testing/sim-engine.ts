@@ -4,6 +4,7 @@
  * Invariant: it notes of each call what it has told and how it has ended at the moment when it
  * does so, since that is what a receipt may say.
  */
+
 import { isEngineFailureKind } from '../base/engine-failure.ts';
 import {
   type EngineSelectionRecord,
@@ -21,7 +22,7 @@ import type {
 import { EngineError, type EngineErrorOptions } from '../engine/engine-error.ts';
 import type { SimCall } from './sim-call.ts';
 import type { AskedCall } from './sim-calls.ts';
-import type { EngineAct, SeatPlan } from './sim-lanes.ts';
+import type { EngineAct, SeatPlan } from './sim-lane-plan.ts';
 import type { SimProcess } from './sim-process.ts';
 import {
   LINE_PIECES,
@@ -270,7 +271,7 @@ class EngineRun {
     if (this.#call.index % 2 === 1) this.#tellUsage(2, true);
     const usage = 'usage' in differs ? null : this.#usage(5);
     const effective = engineIdentity(this.#seat.target);
-    this.#call.ended({ failure: 'unknown', usage, effective, isMalformed: true });
+    this.#call.ended({ failure: 'unknown', usage, effective });
     return { ...this.#result('well'), ...differs } as AgentResult;
   }
 

@@ -4,10 +4,16 @@
  *
  * Invariant: all of it is drawn from forks, so that a seed without extras stays what it was.
  */
-import type { CallTokens } from '../attempt/engine-work.ts';
+
 import type { TokenBudgetMode } from '../engine/token-budget.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { EngineAct, LanePlan, SeatPlan } from './sim-lanes.ts';
+import {
+  type EngineAct,
+  type EngineExtras,
+  EXTRA_ACTS,
+  type LanePlan,
+  type SeatPlan,
+} from './sim-lane-plan.ts';
 import type { SimulationOptions } from './sim-options.ts';
 
 /** What all engine nodes that share it may use together. */
@@ -16,7 +22,7 @@ export interface BudgetPlan {
   readonly limit: number;
 }
 
-/** Once it has begun a run has room for `bytes` of artifacts; from `untilMs` on for as many as ever. */
+/** A run has room for `bytes` of artifacts once it has begun; from `untilMs` on as much as ever. */
 export interface QuotaPlan {
   readonly bytes: number;
   readonly untilMs: number;
@@ -32,36 +38,12 @@ export interface WorldExtras {
   readonly rivalUntilMs: number | null;
 }
 
-export const NO_EXTRAS: WorldExtras = {
+const NO_EXTRAS: WorldExtras = {
   budget: null,
   quota: null,
   lateSecretFrom: null,
   rivalUntilMs: null,
 };
-
-/** The extras of an engine-backed node. */
-export interface EngineExtras {
-  readonly callTokens: CallTokens | null;
-  readonly usesBudget: boolean;
-  /** What this node may use of the budget. */
-  readonly childLimit: number | null;
-  readonly outputBytes: number | null;
-  readonly contract: 'none' | 'value' | 'wraps' | 'promises';
-  readonly parse: 'none' | 'shouts' | 'throws';
-}
-
-/** What engines may do beside all else. */
-export const EXTRA_ACTS = [
-  'tells as it goes',
-  'tells as it goes, then hangs',
-  'overspends',
-  'overspends and is refused',
-  'overspends and fails',
-  'leaks lines',
-  'leaks lines in its error',
-  'leaks lines in pieces',
-  'leaks lines in nonsense',
-] as const;
 
 /** What is large meets quotas. */
 const MORE_ACTS: readonly EngineAct[] = [...EXTRA_ACTS, 'answers at length', 'answers at length'];

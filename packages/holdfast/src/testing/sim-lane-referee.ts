@@ -6,10 +6,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { ExecutionTarget } from '../graph/execution-target.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
-import type { CutOff } from './sim-call.ts';
-import type { EnginePlan, LanePlan } from './sim-lanes.ts';
+import type { AnsweredCall, CutOff } from './sim-call-end.ts';
+import type { EnginePlan, LanePlan } from './sim-lane-plan.ts';
 import { textOf } from './sim-position.ts';
-import type { Answer } from './sim-verdict.ts';
 
 /** A receipt among those of one launch of a position, from 1. */
 export interface ReceiptPlace {
@@ -25,15 +24,6 @@ export interface EndedProbe {
   readonly outcome: JsonObject;
   /** Whether whoever began it has written its end. */
   readonly isOwn: boolean;
-}
-
-/** How a call has ended for its node. */
-export interface AnsweredCall {
-  readonly answer: Answer | null;
-  /** Whether it had been told to stop by then. */
-  readonly wasStopped: boolean;
-  /** Whether it has used more than a hard budget had held for it. */
-  readonly hasOverspent: boolean;
 }
 
 /** What engines have really done. */

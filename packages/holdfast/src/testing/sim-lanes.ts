@@ -1,79 +1,17 @@
 /** Random lanes, and what the engines behind them do at each of their calls. */
-import { ENGINE_FAILURE_KINDS, type EngineFailureKind } from '../base/engine-failure.ts';
+
+import { ENGINE_FAILURE_KINDS } from '../base/engine-failure.ts';
 import type { ExecutionLaneDescription, ExecutionTarget } from '../graph/execution-target.ts';
 import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { EngineExtras, EXTRA_ACTS } from './sim-extras.ts';
-
-/** Everything that an engine may do when it is called, beside failing in a way that has a name. */
-export const ENGINE_ACTS = [
-  'answers',
-  'answers without usage',
-  'answers at length',
-  'answers with a value',
-  'answers twice',
-  'answers late',
-  'answers nonsense',
-  'answers as another',
-  'answers with bad usage',
-  'outlives its process',
-  'gives the reason',
-  'never answers',
-  'tells its usage only',
-  'tells usage, then fails',
-  'fails without usage',
-  'tells nonsense',
-  'throws no error',
-  'throws an untyped error',
-  'throws at once',
-  'leaks a secret',
-  'leaks at length',
-  'leaks in pieces',
-  'leaks in its error',
-  'leaks its name',
-] as const;
-
-/** What an engine does when it is called: it fails in some way, answers, or misbehaves. */
-export type EngineAct =
-  | EngineFailureKind
-  | (typeof ENGINE_ACTS)[number]
-  | (typeof EXTRA_ACTS)[number];
-
-/** What an engine says when it is asked whether it would take a request. */
-export type AdmitAct = 'admits' | 'admits another' | 'never says' | EngineFailureKind;
-
-export interface SeatPlan {
-  readonly target: ExecutionTarget;
-  /** One answer after the other, the last one repeated; null = it cannot be asked. */
-  readonly admissions: readonly AdmitAct[] | null;
-  /** Its acts, one call after the other; the last one is repeated. */
-  readonly acts: readonly EngineAct[];
-  readonly workMs: number;
-  /** Whether it is bound as one that keeps to a limit of tokens; it never does. */
-  readonly enforcesLimit?: boolean;
-}
-
-/** A lane: its effective target first, then the fallbacks. */
-export interface LanePlan {
-  readonly id: string;
-  readonly seats: readonly SeatPlan[];
-}
-
-/** Work that the engine of a lane does. */
-export interface EnginePlan {
-  readonly kind: 'engine';
-  readonly laneId: string;
-  readonly retrySafe: boolean;
-  readonly timeoutMs: number;
-  readonly graceMs: number;
-  readonly policy: 'none' | 'wait' | 'deny';
-  readonly keepsLargeResults: boolean;
-  /** How long its prompt builder takes; 0 = it is not even asynchronous. */
-  readonly promptMs: number;
-  /** Whether its prompt builder throws. */
-  readonly hasNoPrompt: boolean;
-  readonly extras?: EngineExtras;
-}
+import {
+  type AdmitAct,
+  ENGINE_ACTS,
+  type EngineAct,
+  type EnginePlan,
+  type LanePlan,
+  type SeatPlan,
+} from './sim-lane-plan.ts';
 
 /** One to three lanes of one to three targets; their adapters and providers overlap. */
 export function planLanes(random: SeededRandom): readonly LanePlan[] {

@@ -1,4 +1,5 @@
 /** Node bindings that do what a plan says, in one process of a simulation. */
+
 import {
   type ActionDecision,
   type NodeBinding,
@@ -17,7 +18,7 @@ import type { DefinedFlow } from '../nodes/flow/define-flow.ts';
 import { flowNodes } from '../nodes/flow/flow-nodes.ts';
 import { waitNode } from '../nodes/wait-node.ts';
 import { FLOW_FUNCTION } from './sim-flow.ts';
-import type { EnginePlan } from './sim-lanes.ts';
+import type { EnginePlan } from './sim-lane-plan.ts';
 import type { NodePlan, RunPlan, WaitPlan, WorkPlan, WorkQuirk } from './sim-plan.ts';
 import type { SimProcess } from './sim-process.ts';
 import { SECRET_LINES, SIMULATED_SECRET, secretForm, textWithLines } from './sim-secret.ts';

@@ -1,4 +1,5 @@
 /** Random graphs of every form, with what each of their nodes will do. */
+
 import type { JsonObject } from '../base/json.ts';
 import { localPlan } from '../executor/start-run.ts';
 import type { FlowNode } from '../flow/flow-graph.ts';
@@ -14,14 +15,8 @@ import type { RunPreflightPolicy } from '../graph/preflight-policy.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { planEngineExtras, type WorldExtras, withExtraActs } from './sim-extras.ts';
 import { simulatedFlow } from './sim-flow.ts';
-import {
-  describeLane,
-  type EnginePlan,
-  type LanePlan,
-  planEngine,
-  planLanes,
-  planPreflight,
-} from './sim-lanes.ts';
+import type { EnginePlan, LanePlan } from './sim-lane-plan.ts';
+import { describeLane, planEngine, planLanes, planPreflight } from './sim-lanes.ts';
 import type { SimulationForm } from './sim-options.ts';
 import { type ScriptDefinition, type ScriptNodeData, scriptGraphType } from './sim-script.ts';
 

@@ -2,15 +2,13 @@
  * What must become of an engine's answer: the node's result, or why it is none. Written from the
  * words of the design, apart from the library's own limits and contracts.
  */
+
 import { createHash } from 'node:crypto';
 import { canonicalText } from '../base/digest.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import type { AnsweredCall } from './sim-lane-referee.ts';
-import type { EnginePlan } from './sim-lanes.ts';
+import type { Answer, AnsweredCall } from './sim-call-end.ts';
+import type { EnginePlan } from './sim-lane-plan.ts';
 import { holdsSecret } from './sim-secret.ts';
-
-/** What an engine has answered: text, or a value. */
-export type Answer = string | { readonly value: number };
 
 interface Verdict {
   /** The failures that an outcome may have; null = it is completed. */

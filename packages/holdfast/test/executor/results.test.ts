@@ -65,7 +65,7 @@ describe('the graph judges the result that it is to reduce', () => {
     ]);
   });
 
-  test('an answer that it refuses is refused to who gave it, and the pause stays open', async () => {
+  test('an answer that it refuses is refused to its sender, and the pause stays open', async () => {
     const world = await worldOf({ a: waitNode({ kind: 'approval', prompt: 'Go?' }) });
     const executor = await world.open({ graph: graphWith(['a'], referencesOnly) });
     await executor.run();

@@ -1,6 +1,5 @@
 import { ENGINE_FAILURE_KINDS } from 'holdfast';
-import { EXTRA_ACTS } from '../../src/testing/sim-extras.ts';
-import { ENGINE_ACTS } from '../../src/testing/sim-lanes.ts';
+import { ENGINE_ACTS, EXTRA_ACTS } from '../../src/testing/sim-lane-plan.ts';
 
 /** What 1,000 seeds must have met: a simulation that stays in quiet waters proves nothing. */
 export const EXPLORED: readonly string[] = [

@@ -1,4 +1,4 @@
-/** A third of the seeds of every test run, a third of them with engines; the rest runs beside it. */
+/** A third of the seeds of every test run, some with engines; the rest runs beside it. */
 import { describe, expect, test } from 'vitest';
 import { assertSeeds, isNodeMatrix } from './assert-seeds.ts';
 import { EXPLORED } from './explored.ts';
