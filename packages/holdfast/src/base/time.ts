@@ -58,3 +58,6 @@ export function isIsoTime(value: unknown): value is IsoTime {
   const ms = Date.parse(value);
   return Number.isFinite(ms) && new Date(ms).toISOString() === value;
 }
+
+/** The longest delay or deadline, a hundred years: beyond it a due moment would leave the dates. */
+export const LONGEST_DELAY_MS = 3_155_760_000_000;

@@ -5,6 +5,7 @@
  * outputs of a switch come from its configuration.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { LONGEST_DELAY_MS } from '../base/time.ts';
 import {
   type ConfigIssue,
   type ConfigSource,
@@ -16,12 +17,10 @@ import {
 import { ERROR_HANDLE, type FlowNode } from './flow-graph.ts';
 import type { NodeType } from './node-config.ts';
 
-/** A hundred years: beyond it a due moment would leave the range of dates. */
-const LONGEST_MS = 3_155_760_000_000;
 const MOST_TIMES = 1_000_000_000;
 
-const ms = { kind: 'integer', min: 0, max: LONGEST_MS } as const;
-const positiveMs = { kind: 'integer', min: 1, max: LONGEST_MS, optional: true } as const;
+const ms = { kind: 'integer', min: 0, max: LONGEST_DELAY_MS } as const;
+const positiveMs = { kind: 'integer', min: 1, max: LONGEST_DELAY_MS, optional: true } as const;
 const text = { kind: 'text' } as const;
 const condition = { kind: 'condition' } as const;
 const template = { kind: 'template' } as const;

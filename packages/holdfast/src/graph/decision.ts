@@ -7,6 +7,7 @@
 import { textFault } from '../base/identifier.ts';
 import { freezeJson, isFrozenJson, isJsonObject, type JsonObject } from '../base/json.ts';
 import { utf8Length } from '../base/text.ts';
+import { LONGEST_DELAY_MS } from '../base/time.ts';
 import type { GraphCommand } from './commands.ts';
 import { isPositiveInteger, shown } from './shape-check.ts';
 import { type GraphIssue, GraphValidationError, jsonIssue } from './validation-error.ts';
@@ -27,8 +28,6 @@ const TEXTS: Readonly<Record<GraphCommand['kind'], readonly string[]>> = {
   complete: [],
   fail: ['code', 'message'],
 };
-/** A hundred years: beyond it a due moment would leave the range of dates. */
-const LONGEST_DELAY_MS = 3_155_760_000_000;
 const DISPATCH_OPTIONS = ['delayMs', 'retryOf'];
 
 /**

@@ -10,7 +10,8 @@ import { deadlineOf } from '../attempt/deadline.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { textFault } from '../base/identifier.ts';
 import { cloneFrozenJson, type JsonObject, type JsonValue } from '../base/json.ts';
-import { refuseOption, requireDelay, requireObject } from '../base/option.ts';
+import { refuseOption, requireObject } from '../base/option.ts';
+import { LONGEST_DELAY_MS } from '../base/time.ts';
 
 interface WaitBase {
   /** The wait ends by itself this long after its dispatch; never by default. */
@@ -80,10 +81,17 @@ function checkOptions(options: WaitNodeOptions): void {
   } else if (typeof options.prompt !== 'string' && typeof options.prompt !== 'function') {
     refuseOption('prompt', 'text or a function', options.prompt);
   }
-  if (deadlineMs !== undefined) requireDelay('deadlineMs', deadlineMs, 0);
+  if (deadlineMs !== undefined) requireDeadline(deadlineMs);
   if (onDeadline !== undefined && !isEnding(onDeadline)) {
     refuseOption('onDeadline', '{ result } of JSON or { failWith } of one line', onDeadline);
   }
+}
+
+function requireDeadline(deadlineMs: unknown): void {
+  const isWhole = Number.isSafeInteger(deadlineMs) && Number(deadlineMs) >= 0;
+  if (isWhole && Number(deadlineMs) <= LONGEST_DELAY_MS) return;
+  const expected = `a whole number of milliseconds from 0 to ${LONGEST_DELAY_MS}`;
+  refuseOption('deadlineMs', expected, deadlineMs);
 }
 
 function isEnding(given: unknown): boolean {
