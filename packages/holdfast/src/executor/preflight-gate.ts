@@ -19,7 +19,7 @@ import type { DriveMode } from './drive-mode.ts';
 import type { ExecutorSettings } from './options.ts';
 import { PreflightProbe } from './preflight-probe.ts';
 import {
-  type StagedOutcome,
+  type StagedCheck,
   writePreflightFailed,
   writePreflightResumed,
   writeProbeFinished,
@@ -147,18 +147,19 @@ export class PreflightChecks {
   }
 
   async #check({ probeEventId, step }: Begun): Promise<void> {
-    const staged = await this.#outcome(probeEventId, step);
-    await this.#record((batch) => writeProbeFinished(batch, probeEventId, staged));
+    const { storage } = this.#gate.settings;
+    const checked = await this.#outcome(probeEventId, step);
+    await this.#record((batch) => writeProbeFinished(batch, { probeEventId, checked, storage }));
   }
 
-  async #outcome(probeEventId: string, step: StaticStep | LiveStep): Promise<StagedOutcome> {
+  async #outcome(probeEventId: string, step: StaticStep | LiveStep): Promise<StagedCheck> {
     const { settings, probe } = this.#gate;
     const timeoutMs = settings.lanes.plan.preflight?.timeoutMs ?? 0;
     const seat = settings.engines.seat(step.target);
     const begun = { probeEventId, seat, timeoutMs, stop: this.#stop.signal };
     return step.kind === 'static'
-      ? { stage: 'static', outcome: await probe.checkStatic({ ...begun, step }) }
-      : { stage: 'live', outcome: await probe.checkLive({ ...begun, step }) };
+      ? { stage: 'static', ...(await probe.checkStatic({ ...begun, step })) }
+      : { stage: 'live', ...(await probe.checkLive({ ...begun, step })) };
   }
 
   /** Whether no check follows. Throws `PROTOCOL` for a check that a dead process has left open. */
@@ -185,20 +186,8 @@ export class PreflightChecks {
 }
 
 function pauseResultOf(pause: PreflightPause): RunPaused {
-  const { preflightEventId } = pause;
-  const code = 'PREFLIGHT_PAUSED';
-  return { kind: 'pause', code, preflightEventId, reason: reasonOf(pause), pauses: [] };
-}
-
-function reasonOf({ reason, laneId, detail }: PreflightPause): string {
-  switch (reason) {
-    case 'engine-failure':
-      return `An engine check of lane ${laneId} failed (${detail}).`;
-    case 'recording-failure':
-      return `What an engine check of lane ${laneId} has shown could not be stored (${detail}).`;
-    case 'interrupted':
-      return `An engine check of lane ${laneId} was interrupted.`;
-  }
+  const { preflightEventId, message: reason } = pause;
+  return { kind: 'pause', code: 'PREFLIGHT_PAUSED', preflightEventId, reason, pauses: [] };
 }
 
 function unfinished(probeEventId: string): GraphExecutionError {

@@ -7,33 +7,18 @@
  */
 import { engineRequest, given } from '../attempt/engine-request.ts';
 import type { EngineSeat } from '../attempt/engine-work.ts';
-import { canonicalText } from '../base/digest.ts';
 import type { EngineFailureKind } from '../base/engine-failure.ts';
-import {
-  type EngineSelectionRecord,
-  engineIdentity,
-  type GraphEngineIdentity,
-} from '../base/engine-identity.ts';
+import type { EngineSelectionRecord, GraphEngineIdentity } from '../base/engine-identity.ts';
 import { errorText } from '../base/errors.ts';
-import { cloneFrozenJson, type JsonValue } from '../base/json.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
-import {
-  finalPart,
-  readAgentResult,
-  readReportedIdentity,
-  readUsage,
-} from '../engine/agent-result.ts';
+import { finalPart, readAgentResult, readUsage } from '../engine/agent-result.ts';
 import type { AgentAttempt, AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts';
-import { classifyEngineFailure, isEngineError } from '../engine/engine-error.ts';
-import {
-  type LiveOutcome,
-  type ProbeCutShort,
-  type StaticOutcome,
-  selectionRecord,
-} from '../history/preflight-payload.ts';
-import { isSeatedAt } from '../run/preflight/preflight-plan.ts';
+import { classifyEngineFailure } from '../engine/engine-error.ts';
+import { type Reported, reportedByAnswer, reportedByError } from '../engine/reported.ts';
+import type { LiveOutcome, ProbeCutShort, StaticOutcome } from '../history/preflight-payload.ts';
 import type { LiveStep, StaticStep } from '../run/preflight/preflight-step.ts';
 import type { ExecutorSettings } from './options.ts';
+import { readAdmission } from './preflight-admission.ts';
 import { type CallEnd, heldCall } from './preflight-call.ts';
 import { PreflightEvidence, storageCodeOf } from './preflight-evidence.ts';
 import { SecretGuard } from './secret-guard.ts';
@@ -56,16 +41,19 @@ export interface BegunProbe<Step extends StaticStep | LiveStep> {
   readonly stop: AbortSignal;
 }
 
+/** What a check has come to; `why` says in words what was wrong, null when nothing was. */
+export interface Checked<Outcome> {
+  readonly outcome: Outcome;
+  readonly why: string | null;
+}
+
 /** What a check that failed has shown. */
-interface Failure {
+interface Failure extends Reported {
   readonly failure: EngineFailureKind;
-  readonly reported: GraphEngineIdentity | null;
   readonly text: string;
 }
 
-interface LiveFailure extends Failure {
-  readonly usage?: UsageReceipt;
-}
+type Failed = Extract<StaticOutcome, { readonly kind: 'failed' }>;
 
 const NO_TOOLS: readonly string[] = Object.freeze([]);
 
@@ -82,24 +70,24 @@ export class PreflightProbe {
   }
 
   /** Throws what is no failure of an engine or a store. */
-  async checkStatic(probe: BegunProbe<StaticStep>): Promise<StaticOutcome> {
+  async checkStatic(probe: BegunProbe<StaticStep>): Promise<Checked<StaticOutcome>> {
     const { seat, step, timeoutMs, stop, probeEventId } = probe;
     const { engine } = seat;
-    if (typeof engine.admit !== 'function') return { kind: 'unsupported' };
+    if (typeof engine.admit !== 'function') return { outcome: { kind: 'unsupported' }, why: null };
     const request = this.#staticRequest(probe);
     const end = await heldCall(
       async (signal) => engine.admit?.(request, signal, step.expected ?? undefined),
       { clock: this.#settings.clock, timeoutMs, graceMs: 0, stop },
     );
-    if (end.kind === 'stopped') return { kind: 'interrupted' };
+    if (end.kind === 'stopped') return { outcome: { kind: 'interrupted' }, why: null };
     const found = end.kind === 'answered' ? this.#admitted(end.answer, step) : failureOf(end);
-    return 'failure' in found
-      ? recorded(() => this.#failed(probeEventId, found))
-      : { kind: 'admitted', selection: found };
+    if (!('failure' in found))
+      return { outcome: { kind: 'admitted', selection: found }, why: null };
+    return recorded(found.text, () => this.#failed(probeEventId, found));
   }
 
   /** Throws what is no failure of an engine or a store. */
-  async checkLive(probe: BegunProbe<LiveStep>): Promise<LiveOutcome> {
+  async checkLive(probe: BegunProbe<LiveStep>): Promise<Checked<LiveOutcome>> {
     const { seat, step, timeoutMs, stop, probeEventId } = probe;
     const identity = step.identity ?? { ...seat.selection, capabilities: [] };
     const request = this.#liveRequest(probe, identity);
@@ -108,53 +96,50 @@ export class PreflightProbe {
       async (signal) => seat.engine.run(request, (event) => heard.take(event), signal),
       { clock: this.#settings.clock, timeoutMs, graceMs: LIVE_GRACE_MS, stop },
     );
-    const usage = heard.close();
-    if (end.kind === 'stopped') return { usage, reported: null, kind: 'interrupted' };
+    const told = heard.close();
+    if (end.kind === 'stopped') {
+      return { outcome: { usage: told, reported: null, kind: 'interrupted' }, why: null };
+    }
     const answer = end.kind === 'answered' ? answerOf(end.answer, identity) : failureOf(end);
-    if (!('failure' in answer)) return this.#answered(probeEventId, answer);
-    const known = { usage: answer.usage ?? usage, reported: this.#guard.harmless(answer.reported) };
-    const failed = await recorded(() => this.#failed(probeEventId, answer));
-    return failed.kind === 'failed'
-      ? { ...failed, ...known, evidence: null }
-      : { ...failed, ...known };
+    if (!('failure' in answer)) return this.#answered(probeEventId, answer, told);
+    const { usage, text } = answer;
+    const known = { usage: usage ?? told, reported: this.#guard.harmless(answer.effective) };
+    const { outcome, why } = await recorded(text, () => this.#failed(probeEventId, answer));
+    return outcome.kind === 'failed'
+      ? { outcome: { ...outcome, ...known, evidence: null }, why }
+      : { outcome: { ...outcome, ...known }, why };
   }
 
-  async #answered(probeEventId: string, result: AgentResult): Promise<LiveOutcome> {
-    const known = { usage: result.usage, reported: this.#guard.harmless(result.effective) };
-    const said = finalPart(result);
-    const hasAnswered = said.kind === 'assistant' && said.text.trim() !== '';
-    const outcome = await recorded(async () => {
+  async #answered(
+    probeEventId: string,
+    result: AgentResult,
+    told: UsageReceipt,
+  ): Promise<Checked<LiveOutcome>> {
+    // What it told while it worked counts where its answer says nothing.
+    const usage = result.usage.kind === 'unknown' ? told : result.usage;
+    const known = { usage, reported: this.#guard.harmless(result.effective) };
+    const wrong = answerFault(result);
+    const { outcome, why } = await recorded(wrong, async () => {
       const evidence = await this.#evidence.answer(probeEventId, result);
-      if (hasAnswered) return { kind: 'succeeded', evidence } as const;
-      const failure = {
-        failure: 'unknown',
-        reported: null,
-        text: 'No text was answered.',
-      } as const;
-      return { ...(await this.#failed(probeEventId, failure)), evidence };
+      if (wrong === null) return { kind: 'succeeded', evidence } as const;
+      return { ...(await this.#failed(probeEventId, mismatch(null, wrong))), evidence };
     });
-    return { ...outcome, ...known };
+    return { outcome: { ...outcome, ...known }, why };
   }
 
-  async #failed(probeEventId: string, { failure, reported, text }: Failure) {
+  async #failed(probeEventId: string, { failure, effective, text }: Failure): Promise<Failed> {
     const diagnostic = await this.#evidence.diagnostic(probeEventId, text);
-    const harmless = this.#guard.harmless(reported);
-    return { kind: 'failed', failure, reported: harmless, diagnostic } as const;
+    const reported = this.#guard.harmless(effective);
+    return { kind: 'failed', failure, reported, diagnostic };
   }
 
-  #admitted(answer: unknown, { target, expected }: StaticStep): EngineSelectionRecord | Failure {
-    const selection = selectionOf(answer);
-    if (selection === null || this.#guard.holdsSecret(selection)) {
-      return mismatch(null, 'The engine names no identity that can be read.');
-    }
-    const reported = engineIdentity(selection);
-    const shown = JSON.stringify(selection);
-    if (!isSeatedAt(selection, target)) {
-      return mismatch(reported, `The engine would run as ${shown}, which is not the target.`);
-    }
-    if (expected === null || isSame(selection, expected)) return selection;
-    const saved = JSON.stringify(expected);
-    return mismatch(reported, `The engine would run as ${shown}; it was admitted as ${saved}.`);
+  #admitted(answer: unknown, step: StaticStep): EngineSelectionRecord | Failure {
+    const admission = readAdmission(answer, step);
+    if (admission.kind === 'refused') return mismatch(admission.reported, admission.text);
+    const { selection } = admission;
+    return this.#guard.holdsSecret(selection)
+      ? mismatch(null, 'The identity that the engine names holds a known secret.')
+      : selection;
   }
 
   /** What the node will ask, but for its prompt. */
@@ -221,14 +206,17 @@ class HeardUsage {
   }
 }
 
-/** What `work` stores, or that it could not be stored. */
-async function recorded<Outcome>(work: () => Promise<Outcome>): Promise<Outcome | ProbeCutShort> {
+/** What `work` stores, with `why`; or that it could not be stored, and why not. */
+async function recorded<Outcome>(
+  why: string | null,
+  work: () => Promise<Outcome>,
+): Promise<Checked<Outcome | ProbeCutShort>> {
   try {
-    return await work();
+    return { outcome: await work(), why };
   } catch (error) {
     const storageCode = storageCodeOf(error);
     if (storageCode === null) throw error;
-    return { kind: 'recording-failed', storageCode };
+    return { outcome: { kind: 'recording-failed', storageCode }, why: errorText(error) };
   }
 }
 
@@ -236,52 +224,33 @@ function attemptOf(runId: string, probeEventId: string, label: string): AgentAtt
   return { runId, attemptId: probeEventId, leafId: probeEventId, path: NO_TOOLS, label };
 }
 
-function mismatch(reported: GraphEngineIdentity | null, text: string): Failure {
-  return { failure: 'unknown', reported, text };
+function mismatch(effective: GraphEngineIdentity | null, text: string): Failure {
+  return { failure: 'unknown', effective, usage: null, text };
 }
 
-function answerOf(returned: unknown, identity: EngineSelectionRecord): AgentResult | LiveFailure {
+/** A malformed answer may still say who gave it and what that took. */
+function answerOf(returned: unknown, identity: EngineSelectionRecord): AgentResult | Failure {
   try {
     return readAgentResult(returned, identity);
   } catch (error) {
-    return mismatch(null, errorText(error));
+    return { failure: 'unknown', text: errorText(error), ...reportedByAnswer(returned) };
   }
+}
+
+/** Why an answer is no words, or null. */
+function answerFault(result: AgentResult): string | null {
+  const said = finalPart(result);
+  if (said.kind !== 'assistant') return 'The engine answered with a value instead of text.';
+  return said.text.trim() === '' ? 'The engine answered without any text.' : null;
 }
 
 /** What a call that did not answer says of its engine. */
-function failureOf(end: Exclude<CallEnd<unknown>, { readonly kind: 'answered' }>): LiveFailure {
+function failureOf(end: Exclude<CallEnd<unknown>, { readonly kind: 'answered' }>): Failure {
   if (end.kind !== 'failed') {
-    return { failure: 'timeout', reported: null, text: 'The engine did not answer in its time.' };
+    const text = 'The engine did not answer in its time.';
+    return { failure: 'timeout', effective: null, usage: null, text };
   }
   const { error } = end;
-  const failure = classifyEngineFailure(error);
-  const text = errorText(error);
-  if (!isEngineError(error)) return { failure, reported: null, text };
-  return { failure, text, ...reportedBy(error) };
-}
-
-/** A foreign error may say anything of who failed and what was used. */
-function reportedBy(error: unknown): Pick<LiveFailure, 'reported' | 'usage'> {
-  try {
-    const { effective, usage } = error as { readonly effective: unknown; readonly usage: unknown };
-    const reported = readReportedIdentity(effective);
-    return usage === null || usage === undefined
-      ? { reported }
-      : { reported, usage: readUsage(usage) };
-  } catch {
-    return { reported: null };
-  }
-}
-
-function selectionOf(answer: unknown): EngineSelectionRecord | null {
-  try {
-    const value = cloneFrozenJson(answer);
-    return selectionRecord(value) === null ? (value as unknown as EngineSelectionRecord) : null;
-  } catch {
-    return null;
-  }
-}
-
-function isSame(a: EngineSelectionRecord, b: EngineSelectionRecord): boolean {
-  return canonicalText(a as unknown as JsonValue) === canonicalText(b as unknown as JsonValue);
+  const text = error instanceof Error ? errorText(error) : `It threw ${errorText(error)}.`;
+  return { failure: classifyEngineFailure(error), text, ...reportedByError(error) };
 }

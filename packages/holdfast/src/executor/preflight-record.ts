@@ -1,8 +1,9 @@
 /** Writes the events of engine checks, each with what must stand behind it in the same append. */
 import type { EngineSelectionRecord } from '../base/engine-identity.ts';
+import type { IsoTime } from '../base/time.ts';
 import type { EventPayloads } from '../history/catalog.ts';
 import { derivedEventId } from '../history/envelope.ts';
-import type { LiveOutcome, StaticOutcome } from '../history/preflight-payload.ts';
+import type { LiveOutcome, ProbeFinished, StaticOutcome } from '../history/preflight-payload.ts';
 import {
   type FollowUp,
   followUpOf,
@@ -10,12 +11,22 @@ import {
   type StaticStep,
 } from '../run/preflight/preflight-step.ts';
 import { GraphExecutionError } from '../run/run-error.ts';
+import type { RunStorage } from '../store/storage.ts';
+import type { Checked } from './preflight-probe.ts';
+import { preflightReason } from './preflight-reason.ts';
 import type { TurnBatch } from './turn-batch.ts';
 
-/** What a check has shown, by its stage. */
-export type StagedOutcome =
-  | { readonly stage: 'static'; readonly outcome: StaticOutcome }
-  | { readonly stage: 'live'; readonly outcome: LiveOutcome };
+/** What a check has come to, by its stage. */
+export type StagedCheck =
+  | ({ readonly stage: 'static' } & Checked<StaticOutcome>)
+  | ({ readonly stage: 'live' } & Checked<LiveOutcome>);
+
+/** A check that has come to its end. */
+export interface EndedCheck {
+  readonly probeEventId: string;
+  readonly checked: StagedCheck;
+  readonly storage: RunStorage;
+}
 
 /** Writes the start of a check of `selection`; returns its event id. */
 export function writeProbeStarted(
@@ -45,8 +56,7 @@ export function writeProbeStarted(
 /** Writes the end of a check, and what follows. Throws `OWNERSHIP_LOST` when another ended it. */
 export function writeProbeFinished(
   batch: TurnBatch,
-  probeEventId: string,
-  staged: StagedOutcome,
+  { probeEventId, checked, storage }: EndedCheck,
 ): void {
   const open = batch.machine.fold.preflight.openProbe;
   if (open?.eventId !== probeEventId) {
@@ -56,10 +66,11 @@ export function writeProbeFinished(
       { probeEventId },
     );
   }
-  const finished = { ...staged, probeEventId, at: batch.at };
+  const finished = endOf(checked, probeEventId, batch.at);
   const finishedEventId = idOf(batch, batch.write('preflight:probe-finished', finished));
-  const followUp = followUpOf(staged.outcome, { ...open, finishedEventId });
-  if (followUp !== null) writeFollowUp(batch, followUp);
+  const followUp = followUpOf(checked.outcome, { ...open, finishedEventId });
+  if (followUp === null) return;
+  writeFollowUp(batch, followUp, () => preflightReason(open.started, checked, storage));
 }
 
 /** Ends the run: a lane has no target left. */
@@ -87,11 +98,18 @@ export function writePreflightResumed(batch: TurnBatch, preflightEventId: string
   batch.write('preflight:resumed', { preflightEventId, at: batch.at });
 }
 
-function writeFollowUp(batch: TurnBatch, followUp: FollowUp): void {
+function endOf(checked: StagedCheck, probeEventId: string, at: IsoTime): ProbeFinished {
+  return checked.stage === 'static'
+    ? { stage: 'static', probeEventId, outcome: checked.outcome, at }
+    : { stage: 'live', probeEventId, outcome: checked.outcome, at };
+}
+
+function writeFollowUp(batch: TurnBatch, followUp: FollowUp, reasonOf: () => string): void {
   switch (followUp.type) {
     case 'preflight:paused': {
       const { finishedEventId, reason } = followUp;
-      batch.write('preflight:paused', { finishedEventId, reason, at: batch.at });
+      const message = reasonOf();
+      batch.write('preflight:paused', { finishedEventId, reason, message, at: batch.at });
       return;
     }
     case 'graph:model-unavailable': {

@@ -18,6 +18,7 @@ import { isSavedMachine } from '../run/run-machine.ts';
 import type { LeaseGrant } from '../store/lease-store.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { createSystemClock } from '../store/system-clock.ts';
+import { preflightReason } from './preflight-reason.ts';
 import { loadRunDefinition, streamOf } from './run-definition.ts';
 
 /** Under which lease the run is touched, and by which clock. */
@@ -73,9 +74,13 @@ async function appendInterrupted(
   const { runId, sequence } = fold;
   const at = isoTime(clock.now());
   const finishedEventId = derivedEventId(runId, sequence + 1);
+  const ended = interruptedEnd(openProbe, at);
+  const { outcome } = ended;
+  const message = preflightReason(openProbe.started, { outcome, why: null }, storage);
+  const paused = { finishedEventId, reason: 'interrupted', message, at } as const;
   const events = [
-    eventOf('preflight:probe-finished', interruptedEnd(openProbe, at), at),
-    eventOf('preflight:paused', { finishedEventId, reason: 'interrupted', at }, at),
+    eventOf('preflight:probe-finished', ended, at),
+    eventOf('preflight:paused', paused, at),
   ];
   const index = { status: 'paused', wakeAt: null } as const;
   const fence = lease === undefined ? {} : { fence: lease.fence };

@@ -121,10 +121,11 @@ export type PreflightPauseReason = 'engine-failure' | 'interrupted' | 'recording
 export interface PreflightPayloads {
   'preflight:probe-started': StaticProbeStarted | LiveProbeStarted;
   'preflight:probe-finished': ProbeFinished;
-  /** `finishedEventId`: the end of the probe that led to it. */
+  /** `finishedEventId`: the end of the probe that led to it; `message`: which, and what was wrong. */
   'preflight:paused': {
     readonly finishedEventId: string;
     readonly reason: PreflightPauseReason;
+    readonly message: string;
     readonly at: IsoTime;
   };
   /** `preflightEventId`: the pause that ends. */
@@ -241,6 +242,7 @@ export const probeFinished: PayloadCheck = chosenBy('stage', {
 export const preflightPaused: PayloadCheck = exact({
   finishedEventId: text,
   reason: oneOf('engine-failure', 'interrupted', 'recording-failure'),
+  message: text,
   at: isoTime,
 });
 

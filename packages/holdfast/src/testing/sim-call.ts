@@ -4,6 +4,7 @@
  * Invariant: each moment is noted when it comes, so that only what was really open, said or let go
  * at the same millisecond has two possible receipts.
  */
+
 import { canonicalText } from '../base/digest.ts';
 import type { EngineFailureKind } from '../base/engine-failure.ts';
 import type { GraphEngineIdentity } from '../base/engine-identity.ts';
@@ -21,8 +22,6 @@ export interface CallEnd {
   /** Null when the end itself says nothing of it: then what was told last counts. */
   readonly usage: UsageReceipt | null;
   readonly effective: GraphEngineIdentity | null;
-  /** Whether it is an answer of which some parts cannot be read. */
-  readonly isMalformed?: boolean;
   /** What was answered, if that can be read. */
   readonly answer?: Answer;
 }
@@ -134,14 +133,14 @@ export class SimCall {
     const isOver = this.#end === null || this.#end.wasStopped;
     const allowed = isOver
       ? this.#heard().map((usage) => ({ failure: 'timeout', effective: null, usage }))
-      : this.#asProbeEnded();
+      : this.#asEnded(null);
     return this.#unless(allowed, receipt);
   }
 
   /** What a check that did not come to its end says of usage otherwise than the engine, or null. */
   usageFault(usage: JsonValue): string | null {
     const isOver = this.#end === null || this.#end.wasStopped;
-    const heard = isOver ? this.#heard() : this.#asProbeEnded().map((end) => end.usage);
+    const heard = isOver ? this.#heard() : this.#asEnded(null).map((end) => end.usage);
     return this.#unless(heard, usage);
   }
 
@@ -149,21 +148,6 @@ export class SimCall {
     const text = canonicalText(found);
     if (allowed.some((each) => canonicalText(each as JsonValue) === text)) return null;
     return `its engine has said ${JSON.stringify({ end: this.#end, told: this.#told })}`;
-  }
-
-  /**
-   * A check may leave out what was told before an answer without usage, and what a malformed one
-   * says beside.
-   */
-  #asProbeEnded() {
-    const ends = this.#asEnded(null);
-    const { failure, usage, isMalformed } = this.#end ?? {};
-    if (isMalformed) {
-      const told = this.#told.at(-1)?.usage ?? UNKNOWN_USAGE;
-      return [...ends, { failure, effective: null, usage: told }];
-    }
-    const isUnclear = failure === null && usage === null;
-    return isUnclear ? [...ends, ...ends.map((end) => ({ ...end, usage: UNKNOWN_USAGE }))] : ends;
   }
 
   #asEnded(cut: CutOff | null) {

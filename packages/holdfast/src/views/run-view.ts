@@ -63,6 +63,8 @@ export type RunViewStatus = 'running' | 'paused' | 'complete' | 'fail' | 'cancel
 export interface PreflightPauseView {
   readonly preflightEventId: string;
   readonly reason: EventPayloads['preflight:paused']['reason'];
+  /** Which check of which target it was and what was wrong, in one line. */
+  readonly message: string;
 }
 
 /** A run as a screen shows it. */
@@ -147,8 +149,8 @@ export class RunViewFold {
         this.#cancel ??= event.payload;
         return null;
       case 'preflight:paused': {
-        const { reason } = event.payload;
-        this.#preflightPause = { preflightEventId: envelope.id, reason };
+        const { reason, message } = event.payload;
+        this.#preflightPause = { preflightEventId: envelope.id, reason, message };
         return null;
       }
       case 'preflight:resumed':

@@ -141,7 +141,7 @@ export class PreflightRecord {
     if (owed === null) return;
     const { type, ...payload } = owed;
     if (type === 'preflight:paused')
-      this.write(type, { ...(payload as Owed<typeof type>), at: AT });
+      this.write(type, { ...(payload as Owed<typeof type>), message: 'It went wrong.', at: AT });
     if (type === 'graph:model-unavailable') this.write(type, payload as Owed<typeof type>);
   }
 

@@ -78,7 +78,10 @@ describe('resuming a pause of the engine checks', () => {
     expect(waiting).toMatchObject({ kind: 'pause', pauses: [{ nodeId: 'wait' }] });
     world.script({ [A]: { version: '2.0.0' } });
     const changed = await (await world.open()).run();
-    expect(changed).toMatchObject({ code: 'PREFLIGHT_PAUSED' });
+    expect(changed).toMatchObject({
+      code: 'PREFLIGHT_PAUSED',
+      reason: expect.stringContaining('adapterVersion is 2.0.0, not 1.2.3'),
+    });
     expect(await (await world.open()).resume(pauseOf(changed))).toMatchObject({
       code: 'PREFLIGHT_PAUSED',
     });

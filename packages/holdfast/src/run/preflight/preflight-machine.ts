@@ -120,9 +120,9 @@ export class PreflightMachine {
       case 'preflight:probe-finished':
         return this.#finished(event.id, event.payload);
       case 'preflight:paused': {
-        const { reason } = event.payload;
+        const { reason, message } = event.payload;
         const { laneId, detail } = present(this.#facts.wrong, 'what a pause stands for');
-        const pause = { preflightEventId: event.id, reason, laneId, detail };
+        const pause = { preflightEventId: event.id, reason, laneId, detail, message };
         return this.#set({ owed: null, pause });
       }
       case 'preflight:resumed': {

@@ -14,6 +14,8 @@ export interface PreflightPause {
   readonly laneId: string;
   /** The kind of the failure, or the code of the store; null when the check was interrupted. */
   readonly detail: string | null;
+  /** Which check of which target it was and what was wrong, in one line. */
+  readonly message: string;
 }
 
 /** A static check to make. */
