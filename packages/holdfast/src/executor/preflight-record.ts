@@ -86,7 +86,9 @@ export function writePreflightFailed(batch: TurnBatch, laneId: string): void {
 
 /** Ends the open pause. Throws `RESUME_EVENT_MISMATCH` when it has another id, or there is none. */
 export function writePreflightResumed(batch: TurnBatch, preflightEventId: string): void {
-  const open = batch.machine.fold.preflight.view().pause?.preflightEventId ?? null;
+  const { preflight, end } = batch.machine.fold;
+  // An ended run waits for nobody.
+  const open = end === null ? (preflight.view().pause?.preflightEventId ?? null) : null;
   if (open !== preflightEventId) {
     throw new GraphExecutionError(
       'RESUME_EVENT_MISMATCH',

@@ -28,7 +28,8 @@ export interface InterruptOptions {
 }
 
 /**
- * Where the engine checks of a run stand; `disabled` when its plan asks for none.
+ * Where the engine checks of a run stand; `disabled` when its plan asks for none. It tells of the
+ * checks only: of a run that was cancelled before they were done it says `pending`, and no pause.
  *
  * Throws `RUN_NOT_FOUND`, `INVALID_EVENT` naming an event that breaks the record's rules, and what
  * the store throws.
@@ -36,7 +37,15 @@ export interface InterruptOptions {
  * @example (await readRunPreflight(storage, 'r1')).phase // 'admitted'
  */
 export async function readRunPreflight(storage: RunStorage, runId: string): Promise<RunPreflight> {
-  return (await readFold(storage, runId)).preflight.view();
+  const { preflight, end } = await readFold(storage, runId);
+  const view = preflight.view();
+  return end === null ? view : lastOf(view);
+}
+
+/** Nothing of a run that has ended waits for anybody. */
+function lastOf(view: RunPreflight): RunPreflight {
+  const phase = view.phase === 'paused' ? 'pending' : view.phase;
+  return { ...view, phase, pause: null, unfinishedProbeEventId: null };
 }
 
 /**

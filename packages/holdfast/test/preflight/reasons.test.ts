@@ -125,6 +125,17 @@ describe('the reason of a pause names the target and what was wrong', () => {
   });
 });
 
+test('a live check shows that its target can answer, and records who says to have answered', async () => {
+  const effective = { adapter: 'cli', provider: 'p9', modelFamily: null, model: 'm9' };
+  const answer = { parts: said('ready'), usage: null, requested, effective };
+  const { world, open } = await openOf(odd(async () => answer));
+  await (await open()).run();
+  const { phase } = await readRunPreflight(world.storage, RUN);
+  expect(phase).toBe('admitted');
+  const [end] = payloads(await world.events(), 'preflight:probe-finished').slice(-1);
+  expect(end?.['outcome']).toMatchObject({ kind: 'succeeded', reported: effective });
+});
+
 describe('what a live check has used counts', () => {
   const telling =
     (answer: object): Engine['run'] =>

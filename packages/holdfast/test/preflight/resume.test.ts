@@ -17,6 +17,9 @@ const A = 'cli/p/a';
 const OTHER = 'api/q/b';
 const ONE = { lanes: { one: { targets: [A] } } } as const;
 
+/** The checks of a run that has ended before they were done. */
+const NEVER_DONE = { phase: 'pending', pause: null, unfinishedProbeEventId: null };
+
 describe('resuming a pause of the engine checks', () => {
   test('static, live not ready, pause; resume, static, live ready, the one node', async () => {
     const world = await worldOf(ONE, { [A]: { live: [failing('transient', 'not ready')] } });
@@ -220,16 +223,22 @@ describe('stopping during a check', () => {
     const [end] = payloads(await world.events(), 'preflight:probe-finished').slice(-1);
     expect(end?.['outcome']).toMatchObject({ kind: 'interrupted' });
     expect((await (await world.open()).view()).status).toBe('cancelled');
+    expect(await readRunPreflight(world.storage, RUN)).toMatchObject(NEVER_DONE);
     await verifyRun(world.storage, { runId: RUN, graph: world.graph });
   });
 
   test('a run that waits for its checks to be resumed can be cancelled', async () => {
     const world = await worldOf(ONE, { [A]: { live: [failing('transient')] } });
     const executor = await world.open();
-    pauseOf(await executor.run());
+    const pause = pauseOf(await executor.run());
     await executor.cancel({ by: 'ada', reason: 'enough' });
     expect(await executor.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
     expect(world.calls).toHaveLength(2);
+    expect(await readRunPreflight(world.storage, RUN)).toMatchObject(NEVER_DONE);
+    await expect((await world.open()).resume(pause)).rejects.toMatchObject({
+      code: 'RESUME_EVENT_MISMATCH',
+      details: { named: pause.preflightEventId, open: null },
+    });
   });
 
   test('a cancelled run ends, though a dead process has left a check open', async () => {
@@ -240,6 +249,7 @@ describe('stopping during a check', () => {
     expect(await fresh.run()).toMatchObject({ kind: 'fail', code: 'CANCELLED' });
     expect(await interruptRunPreflight(world.storage, RUN)).toBeNull();
     expect((await world.types()).at(-1)).toBe('graph:run-finished');
+    expect(await readRunPreflight(world.storage, RUN)).toMatchObject(NEVER_DONE);
   });
 
   test('a shutdown lets the check end and begins no other', async () => {
