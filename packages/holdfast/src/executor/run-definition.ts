@@ -109,7 +109,11 @@ export async function storeRunDefinition(
     ...(eventId === undefined ? {} : { id: eventId }),
   };
   const index = { status: 'running', wakeAt: event.timestamp, graphId: graph.id } as const;
-  await storage.eventStore.append(stream, 0, [event], { index });
+  try {
+    await storage.eventStore.append(stream, 0, [event], { index });
+  } catch (error) {
+    throw isHoldfastError(error, 'SEQUENCE_CONFLICT') ? existing(options.runId, error) : error;
+  }
   const [record] = await storage.eventStore.readAt(stream, [1]);
   if (record === undefined) throw notStored(options.runId);
   return record;
@@ -189,6 +193,13 @@ export async function readInputs(
   const inputs = await loadValue(storage, scope, cloneFrozenJson(definition.resolvedInputs));
   if (inputs === undefined) throw damaged(runId, 'its inputs are missing');
   return cloneFrozenJson(inputs);
+}
+
+function existing(runId: string, cause: Error): StorageError {
+  const text =
+    `Run ${runId} exists already. Go on with it (driveRun, createGraphExecutor), or store this one ` +
+    'under another id.';
+  return new StorageError('SEQUENCE_CONFLICT', text, { runId }, cause);
 }
 
 /** The error for a supplied graph that is not the stored one. */

@@ -20,6 +20,8 @@ export interface GraphNodeOptions<Input = JsonValue> {
   readonly resolvedPlan?: ResolvedPlanSnapshot;
   /** What the child run is started with; by default the input of the dispatch. */
   readonly input?: (input: Input, context: NodeContext) => JsonValue;
+  /** `artifact` stores a result over the event limit once and records a reference to it. */
+  readonly largeResult?: 'artifact';
   /** What the node's result is; by default the child's output. */
   readonly result?: (output: JsonValue) => unknown;
 }
@@ -30,6 +32,7 @@ const FIELDS: readonly (keyof GraphNodeOptions<never>)[] = [
   'engines',
   'resolvedPlan',
   'input',
+  'largeResult',
   'result',
 ];
 
@@ -45,11 +48,14 @@ const FIELDS: readonly (keyof GraphNodeOptions<never>)[] = [
  */
 export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): NodeBinding {
   requireFields('options', options, FIELDS);
-  const { graph, engines, resolvedPlan, input, result } = options;
+  const { graph, engines, resolvedPlan, input, largeResult, result } = options;
   if (typeof graph?.open !== 'function') refuseOption('graph', 'a compiled graph', graph);
   if (engines !== undefined && !Array.isArray(engines)) refuseOption('engines', 'a list', engines);
   requireFunction('input', input);
   requireFunction('result', result);
+  if (largeResult !== undefined && largeResult !== 'artifact') {
+    refuseOption('largeResult', "'artifact' or left out", largeResult);
+  }
   const childGraph: ChildGraph = {
     graph,
     nodes: boundNodes(graph, options.nodes),
@@ -62,9 +68,16 @@ export function graphNode<Input = JsonValue>(options: GraphNodeOptions<Input>): 
     run: () => assert(false, 'a graph node has no function'),
     child: (given, context) => ({
       ...childGraph,
-      input: input === undefined ? given : input(given as Input, context),
+      input: input === undefined ? given : inputBy(input(given as Input, context)),
     }),
     childGraph,
+    largeResult: largeResult ?? 'refuse',
     childResult: (output) => (result === undefined ? output : result(output)),
   });
+}
+
+/** A function that gives nothing is named: what starts the child could blame only its run. */
+function inputBy(returned: JsonValue | undefined): JsonValue {
+  if (returned === undefined) refuseOption('what graphNode.input returns', 'JSON', returned);
+  return returned;
 }
