@@ -29,6 +29,7 @@ import { engineRequest } from './engine-request.ts';
 import type { EngineReceipt, EngineSeat, EngineWork } from './engine-work.ts';
 import { requireInputWithin } from './limits.ts';
 import type { NodeContext } from './node-context.ts';
+import { isNodeFailure, NodeFailure } from './outcome.ts';
 import { quietly } from './quietly.ts';
 
 /** What a route needs of its attempt. */
@@ -84,10 +85,18 @@ export class EngineRoute {
       const end = await this.#call(seat, prompt);
       if (end.kind === 'answered') return await this.#result(end.result);
       if (!LANE_DEAD_FAILURES.has(end.failure)) throw this.#failure(seat, end);
-      tried.push(`${seat.target.adapter}/${seat.target.model}: ${errorText(end.error)}`);
+      const { adapter, provider, model } = seat.target;
+      tried.push(`${adapter}/${provider}/${model}: ${errorText(end.error)}`);
       await this.#recordDead();
     }
-    throw unavailable(record, tried);
+    throw unavailable(record, tried, this.#isAnyAlive());
+  }
+
+  /** Whether another attempt would find a target that lives. */
+  #isAnyAlive(): boolean {
+    const { host, record } = this.#options;
+    const { effective, fallbacks } = host.liveSeats(record);
+    return effective !== null || fallbacks.length > 0;
   }
 
   /** The effective target while it lives, then one live fallback; null when there is no more. */
@@ -264,6 +273,7 @@ export class EngineRoute {
     try {
       return await work.parseResult(final, result.parts);
     } catch (error) {
+      if (isNodeFailure(error)) throw error;
       throw new HoldfastError(
         'RESULT_INVALID',
         `parseResult made no result of the answer for ${record.nodeId}: ${errorText(error)}`,
@@ -277,7 +287,9 @@ export class EngineRoute {
     const { failure, error } = end;
     const code = codeOf(error) ?? FAILURE_CODES[failure] ?? 'EFFECT_FAILED';
     const said = errorText(error) + retryText(error);
-    const text = `Engine ${engine.name} failed (${failure}): ${said}`;
+    // Over its budget it may have answered well: then it is not the engine that has failed.
+    const what = code === 'TOKEN_BUDGET' ? 'was called' : `failed (${failure})`;
+    const text = `Engine ${engine.name} ${what}: ${said}`;
     return new HoldfastError(code, text, { failure }, error);
   }
 
@@ -306,11 +318,13 @@ function retryText(error: unknown): string {
   return delay === null ? '' : ` (it can be asked again after ${delay} ms)`;
 }
 
-function unavailable(record: PositionRecord, tried: readonly string[]): HoldfastError {
+/** What is retired stays retired for the run: only a target that still lives can mend it. */
+function unavailable(
+  { nodeId }: PositionRecord,
+  tried: readonly string[],
+  isAnyAlive: boolean,
+): HoldfastError {
   const why = tried.length === 0 ? 'each is proven dead already' : tried.join('; ');
-  return new HoldfastError(
-    'ENGINE_UNAVAILABLE',
-    `No target of its lane that this attempt of ${record.nodeId} may try is alive (${why}).`,
-    { nodeId: record.nodeId },
-  );
+  const text = `No target of its lane that this attempt of ${nodeId} may try is alive (${why}).`;
+  return new NodeFailure('ENGINE_UNAVAILABLE', text, { retryable: isAnyAlive });
 }

@@ -134,12 +134,17 @@ function isDeterministic(code: ErrorCode): boolean {
   return code.startsWith('EXPRESSION_') || code.startsWith('FLOW_') || DETERMINISTIC.has(code);
 }
 
-function isNodeFailure(error: unknown): error is NodeFailure {
-  return (
-    error instanceof Error &&
-    'failureCode' in error &&
-    typeof error.failureCode === 'string' &&
-    'retryable' in error &&
-    typeof error.retryable === 'boolean'
-  );
+/** Whether node code threw a failure with a code of its own; what throws when looked at is none. */
+export function isNodeFailure(error: unknown): error is NodeFailure {
+  try {
+    return (
+      error instanceof Error &&
+      'failureCode' in error &&
+      typeof error.failureCode === 'string' &&
+      'retryable' in error &&
+      typeof error.retryable === 'boolean'
+    );
+  } catch {
+    return false;
+  }
 }

@@ -302,7 +302,12 @@ describe('a token budget', () => {
     const [engine] = world.engines;
     const engines = [{ target: big, engine: engine as never, hardTokenLimitEnforceable: true }];
     expect(await (await world.open({ engines })).run()).toMatchObject({ kind: 'fail' });
-    expect(await world.payloads('node-failed')).toMatchObject([{ code: 'TOKEN_BUDGET' }]);
+    expect(await world.payloads('node-failed')).toMatchObject([
+      {
+        code: 'TOKEN_BUDGET',
+        message: expect.stringMatching(/^Engine \S+ was called: .* 15 tokens/),
+      },
+    ]);
     expect(await world.payloads('engine-attempt-recorded')).toMatchObject([
       { usage: { inputTokens: 10, outputTokens: 5 }, effective: { model: 'big' } },
     ]);

@@ -124,7 +124,11 @@ describe('a lane', () => {
     const result = await (await world.open()).run();
     expect(result.kind).toBe('complete');
     const [failed] = await world.payloads('node-failed');
-    expect(failed).toMatchObject({ code: 'ENGINE_UNAVAILABLE', position: 'dag/a/1' });
+    expect(failed).toMatchObject({
+      code: 'ENGINE_UNAVAILABLE',
+      position: 'dag/a/1',
+      retryable: true,
+    });
     expect(world.engines.map(({ calls }) => calls.length)).toEqual([1, 1, 1]);
   });
 
@@ -136,8 +140,14 @@ describe('a lane', () => {
     });
     const result = await (await world.open()).run();
     expect(result.kind).toBe('fail');
-    const codes = (await world.payloads('node-failed')).map(({ code }) => code);
-    expect(codes).toEqual(['ENGINE_UNAVAILABLE', 'ENGINE_UNAVAILABLE', 'ENGINE_UNAVAILABLE']);
+    // No retry is tried: what is retired stays retired for the run.
+    expect(await world.payloads('node-failed')).toMatchObject([
+      {
+        code: 'ENGINE_UNAVAILABLE',
+        retryable: false,
+        message: expect.stringContaining('(mock/acme/big: auth on purpose; mock/other/small: '),
+      },
+    ]);
     expect(world.engines.map(({ calls }) => calls.length)).toEqual([1, 1]);
     expect(await (await world.open()).run()).toEqual(result);
     expect(world.engines.map(({ calls }) => calls.length)).toEqual([1, 1]);
