@@ -31,9 +31,14 @@ export class IndexRow {
     return this.#change(fold.end === null ? { ...row, wakeAt: at } : row);
   }
 
-  /** A turn without an owner leaves work behind: any host may take it up. */
+  /**
+   * A turn without an owner leaves work behind: any host may take it up. An owner may have changed
+   * the row since without an event, so it is written each time.
+   */
   markDue(fold: RunFold, at: IsoTime): RunIndexUpdate | null {
-    return fold.end === null ? this.#change({ status: 'running', wakeAt: at }) : null;
+    if (fold.end !== null) return null;
+    this.#pending = { status: 'running', wakeAt: at };
+    return this.#pending;
   }
 
   /** The update is durable. */

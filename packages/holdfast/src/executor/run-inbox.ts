@@ -22,11 +22,15 @@ import type { ExecutorSettings } from './options.ts';
 import { writeReconciliation } from './reconcile-attempt.ts';
 import type { ReconcileRequest } from './reconcile-request.ts';
 import { NOTHING_RESUMED, type Resumed, type ResumeTarget, resumed } from './resume-target.ts';
+import { recordedEnd } from './run-end.ts';
 import { allPauses, checkedChildAt } from './run-pauses.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem } from './turn-item.ts';
 
 type OutsideType = 'graph:signal-received' | 'graph:cancel-requested';
+
+/** How often what is sent is folded before it goes to whatever the end is. */
+const MAX_TRIES = 8;
 
 interface SignalOptions {
   readonly signalId: string;
@@ -169,22 +173,38 @@ class RunInbox {
     await item.done;
   }
 
-  /** The owner takes it into its next turn; anyone else appends it at whatever the end is. */
+  /**
+   * A signal is recorded behind what was folded, so that none is recorded that the graph cannot
+   * fold. It goes to whatever the end is when others write faster than it is folded, and so does
+   * a cancel unless it is driven here: no graph code can be in its way.
+   */
   async #outside<Type extends OutsideType>(
     type: Type,
     payload: EventPayloads[Type],
     id: string,
   ): Promise<void> {
-    if (this.#driver.isDriving) {
-      const sized = 'payload' in payload ? payload.payload : null;
+    const sized = 'payload' in payload ? payload.payload : null;
+    if (type === 'graph:signal-received' || this.#driver.isDriving) {
+      let tries = 0;
       await this.#record(sized, (batch) => {
-        if (isRepeat(batch.machine.fold, type, payload)) return;
+        tries += 1;
+        if (tries > MAX_TRIES || isRepeat(batch.machine.fold, type, payload)) return;
         batch.write(type, payload, sized, id);
         batch.asksDecision = true;
       });
-      return;
+      if (tries <= MAX_TRIES) return;
     }
+    await this.#appendAtEnd(type, payload, id);
+  }
+
+  /** A repeat is known by its id; an end is known without any graph code. */
+  async #appendAtEnd<Type extends OutsideType>(
+    type: Type,
+    payload: EventPayloads[Type],
+    id: string,
+  ): Promise<void> {
     const { storage, stream } = this.#settings;
+    if ((await recordedEnd(storage, stream)) !== null) return;
     const event: NewEvent = {
       id,
       type,
@@ -192,7 +212,6 @@ class RunInbox {
       timestamp: payload.at,
       payload: cloneFrozenJson(payload),
     };
-    if (await this.#driver.look((fold) => isRepeat(fold, type, payload))) return;
     await storage.eventStore.append(stream, 'end', [event]);
   }
 

@@ -9,6 +9,7 @@ import {
   isHoldfastError,
   type JsonValue,
   type RunStorage,
+  StorageError,
 } from 'holdfast';
 import type { SimProcess } from 'holdfast/testing';
 import { ForeignPositions } from '../../src/executor/foreign-positions.ts';
@@ -64,7 +65,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an index that forgets that outside appends have marked a run due',
     form: 'dag',
-    seams: { storage: forgetfulIndex },
+    seams: { storage: (storage) => forgetfulIndex(busyForSignals(storage)) },
   },
   {
     name: 'a signal that is consumed twice',
@@ -111,6 +112,18 @@ function lateStore(
     written = written.then(() => process.sleep(20)).then(write);
     written = written.catch(() => undefined);
     return { sequence: expected + events.length };
+  };
+  return withEvents(storage, { append });
+}
+
+/** Signals find the end moved whenever they name one: they go to whatever it is. */
+function busyForSignals(storage: RunStorage): RunStorage {
+  const append: Append = async (stream, expected, events, options) => {
+    const isSignal = events.length > 0 && events.every(({ type }) => /signal-received$/.test(type));
+    if (!isSignal || expected === 'end') {
+      return storage.eventStore.append(stream, expected, events, options);
+    }
+    throw new StorageError('SEQUENCE_CONFLICT', 'Somebody else was faster.');
   };
   return withEvents(storage, { append });
 }
