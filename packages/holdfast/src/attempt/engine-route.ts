@@ -12,9 +12,10 @@ import type { ErrorCode } from '../base/error-codes.ts';
 import { errorText, HoldfastError } from '../base/errors.ts';
 import { utf8Length } from '../base/text.ts';
 import { UNKNOWN_USAGE, type UsageReceipt } from '../base/usage.ts';
-import { finalPart, partsBytes, readAgentResult, readUsage } from '../engine/agent-result.ts';
-import type { AgentRequest, AgentResult, EngineEvent } from '../engine/engine.ts';
+import { finalPart, partsBytes, readAgentResult } from '../engine/agent-result.ts';
+import type { AgentRequest, AgentResult } from '../engine/engine.ts';
 import { classifyEngineFailure } from '../engine/engine-error.ts';
+import { readEngineEvent } from '../engine/engine-event-reader.ts';
 import {
   type Reported,
   reportedByAnswer,
@@ -142,8 +143,8 @@ export class EngineRoute {
     const { host, record } = this.#options;
     const listener = host.listener(record);
     const call = { isOpen: true };
-    const listen = (event: EngineEvent) => {
-      if (call.isOpen && this.#isCalling) this.#heard(event, listener);
+    const listen = (told: unknown) => {
+      if (call.isOpen && this.#isCalling) this.#heard(told, listener);
     };
     this.#isCalling = true;
     try {
@@ -200,12 +201,13 @@ export class EngineRoute {
     return classifyEngineFailure(error);
   }
 
-  #heard(event: EngineEvent, listener: CallListener): void {
-    quietly(() => {
-      if (event.kind === 'usage' && this.#receipt !== null) {
-        this.#receipt = { ...this.#receipt, usage: readUsage(event.usage) };
-      }
-    });
+  /** What is no event is neither counted nor handed on. */
+  #heard(told: unknown, listener: CallListener): void {
+    const event = readEngineEvent(told);
+    if (event === null) return;
+    if (event.kind === 'usage' && this.#receipt !== null) {
+      this.#receipt = { ...this.#receipt, usage: event.usage };
+    }
     quietly(() => listener.heard(event));
   }
 

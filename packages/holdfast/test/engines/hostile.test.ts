@@ -254,6 +254,40 @@ describe('an engine that streams', () => {
     expect(receipts[0]).toMatchObject({ usage: { inputTokens: 3 } });
   });
 
+  it('tells its host events and nothing else', async () => {
+    const lines: EngineLine[] = [];
+    const held: { text: string } = { text: 'Hm' };
+    const usage = { kind: 'reported', inputTokens: 1, outputTokens: 2 };
+    const told: readonly unknown[] = [
+      { kind: 'text', text: 'one', secretly: held },
+      { kind: 'text', text: held },
+      { kind: 'thinking' },
+      { kind: 'dance', text: 'no' },
+      { kind: 'tool', name: 'read', phase: 'use', target: 7 },
+      { kind: 'tool', name: 'read', phase: 'perhaps' },
+      { kind: 'tool', name: 'read', phase: 'result', target: '/tmp' },
+      { kind: 'usage', usage: { ...usage, held }, model: held },
+      { kind: 'usage', usage: { kind: 'reported', inputTokens: -1, outputTokens: 2 } },
+      ['text'],
+      untouchable(),
+    ];
+    await run(
+      async (_request, onEvent) => {
+        for (const event of told) onEvent(event as never);
+        return answer('done');
+      },
+      (line) => lines.push(line),
+    );
+    const events = lines.map(({ event }) => event);
+    expect(events).toStrictEqual([
+      { kind: 'text', text: 'one' },
+      { kind: 'tool', name: 'read', phase: 'use' },
+      { kind: 'tool', name: 'read', phase: 'result', target: '/tmp' },
+      { kind: 'usage', usage },
+    ]);
+    expect(events.every((event) => Object.isFrozen(event))).toBe(true);
+  });
+
   it('to a host whose listener throws is not disturbed', async () => {
     const { result } = await run(
       async (_request, onEvent) => {
