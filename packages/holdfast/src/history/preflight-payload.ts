@@ -121,7 +121,7 @@ export type PreflightPauseReason = 'engine-failure' | 'interrupted' | 'recording
 export interface PreflightPayloads {
   'preflight:probe-started': StaticProbeStarted | LiveProbeStarted;
   'preflight:probe-finished': ProbeFinished;
-  /** `finishedEventId`: the end of the probe that led to it; `message`: which, and what was wrong. */
+  /** `finishedEventId`: the end of the probe that led to it; `message`: what was wrong with it. */
   'preflight:paused': {
     readonly finishedEventId: string;
     readonly reason: PreflightPauseReason;

@@ -125,7 +125,7 @@ describe('the reason of a pause names the target and what was wrong', () => {
   });
 });
 
-test('a live check shows that its target can answer, and records who says to have answered', async () => {
+test('a live check shows that its target can answer, and records who says it did', async () => {
   const effective = { adapter: 'cli', provider: 'p9', modelFamily: null, model: 'm9' };
   const answer = { parts: said('ready'), usage: null, requested, effective };
   const { world, open } = await openOf(odd(async () => answer));
