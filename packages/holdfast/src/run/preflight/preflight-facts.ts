@@ -15,8 +15,8 @@ export type PreflightEvent = {
 
 /**
  * `disabled`: the plan asks for no checks · `pending`: they are not done, or never were before the
- * run ended · `admitted`: every lane has a seat that passed · `paused`: a check failed in a way that
- * may pass · `failed`: a lane has no seat left.
+ * run ended · `admitted`: every lane has a seat that passed · `paused`: a check failed in a way
+ * that may pass · `failed`: a lane has no seat left.
  */
 export type PreflightPhase = 'disabled' | 'pending' | 'admitted' | 'paused' | 'failed';
 
