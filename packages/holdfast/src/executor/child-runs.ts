@@ -6,12 +6,14 @@
 import type { ChildRun } from '../attempt/binding.ts';
 import { PauseAttempt } from '../attempt/binding.ts';
 import { NodeFailure } from '../attempt/outcome.ts';
+import { quietly } from '../attempt/quietly.ts';
 import { errorText, isHoldfastError } from '../base/errors.ts';
 import { freezeJson, type JsonValue } from '../base/json.ts';
 import { type IsoTime, isoTime } from '../base/time.ts';
 import type { PositionRecord } from '../run/position-record.ts';
 import type { RunFold } from '../run/run-fold.ts';
 import type { RunPaused, RunResult } from '../run/run-result.ts';
+import type { SignalMessage } from '../run/signal-box.ts';
 import { SecretScreen } from '../store/known-secrets.ts';
 import type { RunStorage } from '../store/storage.ts';
 import { heldPauses } from './child-pauses.ts';
@@ -19,17 +21,30 @@ import type { ChildExecutor, GraphExecutor } from './executor.ts';
 import type { ExecutorSettings } from './options.ts';
 import { pausedChildren } from './paused-children.ts';
 import { maxResultBytes } from './result-limit.ts';
-import { childRunId } from './run-names.ts';
+import { childRunId, successorRunId } from './run-names.ts';
 import { startRelative } from './start-run.ts';
 import { lastStoredOf, settleRow, startSuccessor } from './successor.ts';
 
 /** How often an owner that is busy otherwise looks at its paused children. */
 const LOOK_MS = 1_000;
 
+/** What a run refuses for the message, not for its own state. */
+const LOST = ['RESULT_INVALID', 'KNOWN_SECRET', 'STORAGE_LIMIT_EXCEEDED'] as const;
+
+/** A child on its way to be driven; `runId` is its last successor. */
+interface DrivenChild {
+  readonly record: PositionRecord;
+  readonly child: ChildRun;
+  readonly runId: string;
+  readonly executor: ChildExecutor;
+}
+
 /** The parent of child runs, as far as it concerns them. */
 export interface ParentRun {
   /** What its cancel says, once it was asked for. */
   readonly cancelRequested: () => RunFold['cancelRequested'];
+  /** The messages that the child run of this position is to have, oldest first. */
+  readonly handedTo: (position: string) => readonly SignalMessage[];
   /** Nobody knows how a child stands: that is no outcome of its node, so the parent stops. */
   readonly lost: (record: PositionRecord, error: unknown) => void;
 }
@@ -69,6 +84,7 @@ export class ChildRuns {
       let executor = await this.#open(runId, child);
       for (;;) {
         this.#live.set(first, executor);
+        await this.#handOn({ record, child, runId, executor });
         const result = await this.#drive(executor, signal, this.#takeChecks(record.position));
         const next = await this.#successorOf(runId, child, result);
         if (next === null) return this.#outcomeOf(result, runId, record);
@@ -83,6 +99,37 @@ export class ChildRuns {
     } finally {
       this.#live.delete(first);
     }
+  }
+
+  /**
+   * Gives a child what it was sent through its parent and has not received, nor any run that it
+   * continues. What it cannot fold is lost: only its sender could mend it.
+   */
+  async #handOn({ record, child, runId, executor }: DrivenChild): Promise<void> {
+    for (const { name, payload, signalId } of this.#parent.handedTo(record.position)) {
+      if (await this.#wasReceived(signalId, { record, child, runId })) continue;
+      try {
+        await executor.signal(name, payload, { signalId });
+      } catch (error) {
+        const code = LOST.find((each) => isHoldfastError(error, each));
+        if (code === undefined) throw error;
+        const { nodeId, position } = record;
+        const message = `Run ${runId} cannot take signal ${signalId}: ${code}.`;
+        const line = { runId: this.#settings.stream.streamId, nodeId, position, message };
+        quietly(() => this.#settings.onLog(line));
+      }
+    }
+  }
+
+  async #wasReceived(
+    signalId: string,
+    { record, child, runId }: Omit<DrivenChild, 'executor'>,
+  ): Promise<boolean> {
+    for (let each = this.idOf(record.position); each !== runId; each = successorRunId(each)) {
+      const earlier = await this.#settings.childExecutor(each, child);
+      if (await earlier.hasSignal(signalId)) return true;
+    }
+    return false;
   }
 
   /** The next drive of the child at `position` ends this pause of its engine checks. */

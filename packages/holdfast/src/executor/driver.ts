@@ -93,6 +93,7 @@ export class Driver {
     });
     this.children = new ChildRuns(settings, {
       cancelRequested: () => this.#log?.machine.fold.cancelRequested ?? null,
+      handedTo: (position) => this.#log?.machine.fold.signals.handedTo(position) ?? [],
       lost: (record, error) => this.#lost(record, error),
     });
     this.#attempts = new AttemptFactory(settings, {

@@ -55,10 +55,12 @@ export interface GraphExecutor {
 
 /** An executor as the run above it has it. */
 export interface ChildExecutor extends GraphExecutor {
-  /** `signal`, and whether the run has kept the message: one that had ended has not. */
-  keepSignal(
+  /** Throws what `signal` would throw for what the run cannot fold; records nothing. */
+  trySignal(
     name: string,
     payload: JsonValue,
     options: { readonly signalId: string },
-  ): Promise<boolean>;
+  ): Promise<void>;
+  /** Whether the run has received this message. */
+  hasSignal(signalId: string): Promise<boolean>;
 }

@@ -97,10 +97,14 @@ export function writeAudit(
   });
 }
 
-/** Re-opens the attempt and runs it again once that is durable. */
-export function writeResumed(batch: TurnBatch, record: PositionRecord): void {
+/**
+ * Re-opens the attempt and runs it again once that is durable; its child run is handed the
+ * message `signalId`.
+ */
+export function writeResumed(batch: TurnBatch, record: PositionRecord, signalId?: string): void {
   const { nodeId, position, pause } = record;
-  batch.write('graph:node-resumed', { nodeId, position, at: batch.at });
+  const handed = signalId === undefined ? {} : { signalId };
+  batch.write('graph:node-resumed', { nodeId, position, at: batch.at, ...handed });
   const policyAnswered = pause?.request.kind === 'policy' && pause.released;
   batch.launches.push({ position, policyAnswered });
 }

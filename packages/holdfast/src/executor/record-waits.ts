@@ -34,7 +34,7 @@ function writeEnd(batch: TurnBatch, ended: EndedWait, options: EndedWaitOptions)
   const { record } = ended;
   const endings = options.endingsOf(record.nodeId);
   if (goesOn(ended)) {
-    writeResumed(batch, record);
+    writeResumed(batch, record, ended.kind === 'handed' ? ended.signal.signalId : undefined);
     return;
   }
   if (ended.kind === 'signal') {

@@ -24,6 +24,7 @@ import type { ReconcileRequest } from './reconcile-request.ts';
 import { NOTHING_RESUMED, type Resumed, type ResumeTarget, resumed } from './resume-target.ts';
 import { recordedEnd } from './run-end.ts';
 import { allPauses, checkedChildAt } from './run-pauses.ts';
+import { TrialItem } from './trial-item.ts';
 import type { TurnBatch } from './turn-batch.ts';
 import { AwaitedItem } from './turn-item.ts';
 
@@ -50,8 +51,9 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
       inbox.reconcile(pauseId, reconciliation),
     signal: (name: string, payload: JsonValue, options: SignalOptions) =>
       inbox.signal(name, payload, options),
-    keepSignal: (name: string, payload: JsonValue, options: SignalOptions) =>
-      inbox.keepSignal(name, payload, options),
+    trySignal: (name: string, payload: JsonValue, options: SignalOptions) =>
+      inbox.trySignal(name, payload, options),
+    hasSignal: (signalId: string) => driver.look(({ signals }) => signals.has(signalId)),
     cancel: (options: { readonly by: string; readonly reason: string }) => inbox.cancel(options),
     shutdown: () => driver.shutdown(),
     pauses: () => allPauses(driver),
@@ -132,11 +134,18 @@ class RunInbox {
     return result;
   }
 
-  /** False when the run had ended before it could keep the message. */
-  async keepSignal(name: string, payload: JsonValue, options: SignalOptions): Promise<boolean> {
-    await this.signal(name, payload, options);
-    const { signalId } = options;
-    return this.#driver.look((fold) => fold.end === null || !isUnused(fold, signalId));
+  async trySignal(name: string, payload: JsonValue, options: SignalOptions): Promise<void> {
+    this.#entry.admit('signal', [name, options.signalId, payload]);
+    const child = await this.#driver.openChildren.waitingFor(name);
+    if (child !== null) return child.executor.trySignal(name, payload, options);
+    const at = isoTime(this.#settings.clock.now());
+    const message = { name, signalId: options.signalId, payload, at };
+    const item = new TrialItem(1_024 + JSON.stringify(payload).length * 2, (batch) => {
+      if (isRepeat(batch.machine.fold, 'graph:signal-received', message)) return;
+      batch.write('graph:signal-received', message, payload);
+    });
+    this.#driver.submit(item);
+    await item.done;
   }
 
   async signal(name: string, given: JsonValue, options: SignalOptions): Promise<void> {
@@ -146,15 +155,19 @@ class RunInbox {
     requireText('signalId', signalId);
     const payload = cloneFrozenJson(given);
     this.#entry.admit('signal', [name, signalId, payload]);
+    if (await this.#driver.look((fold) => fold.end !== null || fold.signals.has(signalId))) return;
+    // The run's own record says whose the message is before anyone has it: a repeat finds it.
     const child = await this.#driver.openChildren.waitingFor(name);
-    // A child that has ended meanwhile has no use for it; the run itself may have.
-    if (child !== null && (await child.executor.keepSignal(name, payload, { signalId }))) {
-      await this.#driver.childCanGoOn(child.position);
-      return;
-    }
+    await child?.executor.trySignal(name, payload, { signalId });
     const at = isoTime(this.#settings.clock.now());
     const id = `signal/${hashText(signalId).slice(0, 40)}`;
-    await this.#outside('graph:signal-received', { name, signalId, payload, at }, id);
+    const whose = child === null ? {} : { position: child.position };
+    await this.#outside('graph:signal-received', { name, signalId, payload, at, ...whose }, id);
+    if (child === null) return;
+    const isChilds = await this.#driver.look(({ signals }) =>
+      signals.handedTo(child.position).some((each) => each.signalId === signalId),
+    );
+    if (isChilds) await child.executor.signal(name, payload, { signalId });
   }
 
   async cancel(options: { readonly by: string; readonly reason: string }): Promise<void> {
@@ -190,7 +203,7 @@ class RunInbox {
         tries += 1;
         if (tries > MAX_TRIES || isRepeat(batch.machine.fold, type, payload)) return;
         batch.write(type, payload, sized, id);
-        batch.asksDecision = true;
+        batch.asksDecision ||= !('position' in payload);
       });
       if (tries <= MAX_TRIES) return;
     }
@@ -219,11 +232,6 @@ class RunInbox {
     const runId = pauseId.slice(0, Math.max(0, pauseId.lastIndexOf('@')));
     return this.#driver.openChildren.owning(runId);
   }
-}
-
-/** Whether nothing has come of a message: it was not received, or nothing has consumed it. */
-function isUnused({ signals }: RunFold, signalId: string): boolean {
-  return !signals.has(signalId) || signals.waiting().some((each) => each.signalId === signalId);
 }
 
 /** True when the run has ended, or has what is sent already. */

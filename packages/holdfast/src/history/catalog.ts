@@ -144,6 +144,8 @@ export interface EventPayloads extends PreflightPayloads {
     readonly nodeId: string;
     readonly position: string;
     readonly at: IsoTime;
+    /** The message that is handed to the child run of this position. */
+    readonly signalId?: string;
   };
   'graph:pause-answered': {
     readonly pauseId: string;
@@ -171,6 +173,8 @@ export interface EventPayloads extends PreflightPayloads {
     readonly signalId: string;
     readonly payload: JsonValue;
     readonly at: IsoTime;
+    /** The position whose child run waited for it: it is handed to that one. */
+    readonly position?: string;
   };
   'graph:cancel-requested': {
     readonly by: string;
@@ -273,7 +277,7 @@ export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
     true,
     exact({ ...occurrence, reason: text, request: pauseRequest, at: isoTime }),
   ),
-  'graph:node-resumed': entry(true, exact({ ...occurrence, at: isoTime })),
+  'graph:node-resumed': entry(true, exact({ ...occurrence, at: isoTime }, { signalId: text })),
   'graph:pause-answered': entry(
     false,
     exact({ pauseId: text, position: text, answer: json, by: text }),
@@ -298,7 +302,7 @@ export const eventCatalog: Readonly<Record<EventType, CatalogEntry>> = {
   ),
   'graph:signal-received': entry(
     true,
-    exact({ name: text, signalId: text, payload: json, at: isoTime }),
+    exact({ name: text, signalId: text, payload: json, at: isoTime }, { position: text }),
   ),
   'graph:cancel-requested': entry(false, exact({ by: text, reason: text, at: isoTime })),
   'graph:run-finished': entry(

@@ -165,7 +165,7 @@ export class RunFold {
       case 'graph:attempt-reconciled':
         return this.#reconciled(event.payload, event);
       case 'graph:signal-received':
-        return this.signals.receive(event.payload, event.sequence);
+        return this.#signalled(event.payload, event.sequence);
       case 'graph:cancel-requested':
         if (this.#cancel === null) this.#cancelSequence = event.sequence;
         this.#cancel ??= event.payload;
@@ -261,11 +261,22 @@ export class RunFold {
     this.#settle(payload.position, payload.nodeId, event);
   }
 
+  /** One for a child run that has ended meanwhile is the run's own. */
+  #signalled(payload: EventPayloads['graph:signal-received'], sequence: number): void {
+    if (this.signals.has(payload.signalId)) return;
+    this.signals.receive(payload, sequence);
+    const { position, signalId } = payload;
+    if (position !== undefined && this.positions.get(position) !== undefined) {
+      this.signals.hand(signalId, position);
+    }
+  }
+
   #settle(position: string, nodeId: string, event: TypedEvent): void {
     const record = this.#requireOpen(position, nodeId, event);
     const abandoned = event.type === 'graph:node-failed' && event.payload.abandoned === true;
     if (record.status === 'queued' && !abandoned) refuse(event, `${position} was never started`);
     this.positions.settle(record);
+    this.signals.forget(position);
     if (event.type === 'graph:node-failed') this.retries.failed(record.firstPosition, nodeId);
   }
 
@@ -288,6 +299,10 @@ export class RunFold {
   #resumed(payload: EventPayloads['graph:node-resumed'], event: TypedEvent): void {
     const record = this.#requireOpen(payload.position, payload.nodeId, event);
     if (record.status === 'queued') refuse(event, `${payload.position} has no start record`);
+    const { signalId } = payload;
+    if (signalId !== undefined && !this.signals.hand(signalId, payload.position)) {
+      refuse(event, `signal ${signalId} was not received, or was consumed before`);
+    }
     this.steps.allowAgain(record.firstPosition);
     this.positions.set({
       ...record,

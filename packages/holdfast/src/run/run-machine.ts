@@ -97,7 +97,7 @@ export class RunMachine {
       if (event.type !== 'graph:signal-received') this.#outcomeAt = event.sequence;
     }
     const type = reducedNames[event.type];
-    if (type === null) return;
+    if (type === null || isForChild(event)) return;
     const { version } = eventCatalog[event.type];
     this.#graphCode(`folded ${type}`, () =>
       this.#cursor.apply({ type, version, payload: event.payload as unknown as JsonValue }),
@@ -197,9 +197,10 @@ export class RunMachine {
  */
 function asksDecision(event: TypedEvent): boolean {
   switch (event.type) {
+    case 'graph:signal-received':
+      return !isForChild(event);
     case 'graph:node-completed':
     case 'graph:node-failed':
-    case 'graph:signal-received':
     case 'graph:cancel-requested':
       return true;
     case 'graph:node-paused':
@@ -207,6 +208,11 @@ function asksDecision(event: TypedEvent): boolean {
     default:
       return false;
   }
+}
+
+/** A message for a child run is that run's affair: its parent's graph is told nothing. */
+function isForChild(event: TypedEvent): boolean {
+  return event.type === 'graph:signal-received' && event.payload.position !== undefined;
 }
 
 /** True when a snapshot body was saved by a machine of this graph. */

@@ -2,7 +2,7 @@
  * Reads one run's log as it grows and says which rule of the record an event breaks, if any. It
  * shares no code with the library's own fold.
  */
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { EventEnvelope } from '../history/envelope.ts';
 import {
   type CallWitness,
@@ -218,7 +218,8 @@ export class SimReferee {
       case 'graph:signal-received':
         this.#signals.set(textOf(payload['signalId']), {
           name: textOf(payload['name']),
-          consumed: false,
+          // One for a child run is that run's, unless it has ended meanwhile.
+          consumed: this.#isOpenAt(payload['position']),
         });
         return;
       case 'graph:cancel-requested':
@@ -229,6 +230,12 @@ export class SimReferee {
       default:
         this.#violate(event, 'no such event type');
     }
+  }
+
+  #isOpenAt(position: JsonValue | undefined): boolean {
+    if (position === undefined) return false;
+    const known = this.positions.get(textOf(position));
+    return known !== undefined && known.status !== 'settled';
   }
 
   #probed(event: EventEnvelope, payload: JsonObject): string | null {
@@ -302,6 +309,11 @@ export class SimReferee {
     if (this.#cancelled && !isUndo(position) && !childToCancel) {
       this.#violate(event, 'the run was cancelled');
     }
+    const handed = this.#signals.get(textOf(payload['signalId'] ?? ''));
+    if (payload['signalId'] !== undefined && (handed === undefined || handed.consumed)) {
+      this.#violate(event, 'it hands on a signal that is not there');
+    }
+    if (handed !== undefined) handed.consumed = true;
     position.status = 'running';
     position.owner = this.#writer;
     position.launches += 1;

@@ -1,9 +1,20 @@
 /** What becomes of a message from outside: in a run that nobody drives, and in a tree of runs. */
-import { graphNode, isHoldfastError, type RunStorage, StorageError, waitNode } from 'holdfast';
+import {
+  dataNode,
+  graphNode,
+  isHoldfastError,
+  type JsonObject,
+  type RunResult,
+  type RunStorage,
+  StorageError,
+  waitNode,
+} from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
 import { describe, expect, test } from 'vitest';
+import { nextTurn } from '../scenarios/world.ts';
 import { complete, dispatch, scripted, scriptWorld, settled, type Told } from '../seeds/world.ts';
-import { worldOf } from './world.ts';
+import { eventsOf, typesOf } from '../support/stored-events.ts';
+import { dagOf, gate, RUN, worldOf } from './world.ts';
 
 const codeOf = async (promise: Promise<unknown>) =>
   promise.then(
@@ -25,6 +36,31 @@ const orders = {
     return isOpen ? [] : [dispatch('w', 'p')];
   },
 };
+
+/** A storage in which appends at a numbered place of these streams fail. */
+function withAppend(
+  storage: RunStorage,
+  code: 'SEQUENCE_CONFLICT' | 'STORE_BUSY',
+  streams: RegExp,
+): RunStorage {
+  const { eventStore } = storage;
+  return {
+    ...storage,
+    eventStore: {
+      append: async (stream, expected, events, options) => {
+        if (expected !== 'end' && streams.test(stream.streamId))
+          throw new StorageError(code, 'No.');
+        return eventStore.append(stream, expected, events, options);
+      },
+      read: (...given) => eventStore.read(...given),
+      readAt: (...given) => eventStore.readAt(...given),
+      end: (...given) => eventStore.end(...given),
+      compact: (...given) => eventStore.compact(...given),
+      sync: () => eventStore.sync(),
+      subscribe: (...given) => eventStore.subscribe(...given),
+    },
+  };
+}
 
 const approval = waitNode({ kind: 'approval', prompt: 'Go on?' });
 const waitFor = (name: string) => waitNode({ kind: 'signal', name });
@@ -92,27 +128,105 @@ test('a signal whose sender never catches up with the end goes to whatever that 
   const storage = createMemoryRunStorage({ namespace: 'test' });
   const world = await worldOf({ w: waitFor('paid') }, {}, storage);
   await (await world.open()).run();
-  const { eventStore } = storage;
-  const busy: RunStorage = {
-    ...storage,
-    eventStore: {
-      append: async (stream, expected, events, options) => {
-        if (expected === 'end') return eventStore.append(stream, expected, events, options);
-        throw new StorageError('SEQUENCE_CONFLICT', 'Somebody else was faster.');
-      },
-      read: (...given) => eventStore.read(...given),
-      readAt: (...given) => eventStore.readAt(...given),
-      end: (...given) => eventStore.end(...given),
-      compact: (...given) => eventStore.compact(...given),
-      sync: () => eventStore.sync(),
-      subscribe: (...given) => eventStore.subscribe(...given),
-    },
-  };
+  const busy = withAppend(storage, 'SEQUENCE_CONFLICT', /./);
   const sender = await world.open({ storage: busy });
   await sender.signal('paid', 7, { signalId: 'p-1' });
   await sender.signal('paid', 7, { signalId: 'p-1' });
   expect(await (await world.open()).run()).toEqual({
     kind: 'complete',
     output: { nodes: { w: 7 } },
+  });
+});
+
+describe('a signal in a tree of runs', () => {
+  const child = (...names: readonly string[]) => {
+    const nodes = Object.fromEntries(names.map((name, place) => [`d${place}`, waitFor(name)]));
+    return graphNode({ graph: dagOf(Object.keys(nodes)), nodes });
+  };
+  const nodesOf = (result: RunResult) =>
+    result.kind === 'complete' ? (result.output as JsonObject)['nodes'] : result.kind;
+
+  test('is taken by one child; its repeat by no other', async () => {
+    const world = await worldOf({ c1: child('paid'), c2: child('paid') });
+    await (await world.open()).run();
+    await (await world.open()).signal('paid', 1, { signalId: 'p-1' });
+    expect((await (await world.open()).run()).kind).toBe('pause');
+    await (await world.open()).signal('paid', 1, { signalId: 'p-1' });
+    const executor = await world.open();
+    expect(await executor.run()).toMatchObject({ kind: 'pause', pauses: [{ nodeId: 'd0' }] });
+    await executor.signal('paid', 2, { signalId: 'p-2' });
+    const taken = [{ nodes: { d0: 1 } }, { nodes: { d0: 2 } }];
+    expect(await executor.run()).toEqual({
+      kind: 'complete',
+      output: { nodes: { c1: taken[0], c2: taken[1] } },
+    });
+  });
+
+  test('is taken once when it is sent twice before anybody drives', async () => {
+    const world = await worldOf({ c1: child('paid'), own: waitFor('paid') });
+    const executor = await world.open();
+    await executor.run();
+    await executor.signal('paid', 7, { signalId: 'p-1' });
+    await executor.signal('paid', 7, { signalId: 'p-1' });
+    expect(await executor.run()).toMatchObject({ kind: 'pause', pauses: [{}] });
+  });
+
+  test.each([1, 2, 3])('that comes early reaches a child at depth %s', async (depth) => {
+    let node = child('go');
+    for (let level = 1; level < depth; level += 1) {
+      node = graphNode({ graph: dagOf(['c']), nodes: { c: node } });
+    }
+    const world = await worldOf({ c: node });
+    const executor = await world.open();
+    await executor.signal('go', 7, { signalId: 's1' });
+    await executor.signal('go', 7, { signalId: 's1' });
+    expect((await executor.run()).kind).toBe('complete');
+  });
+
+  test('goes to the run itself first, then to its children, each once', async () => {
+    const world = await worldOf({ c1: child('go'), c2: child('go', 'go'), own: waitFor('go') });
+    const executor = await world.open();
+    for (const id of [1, 2, 3, 4]) await executor.signal('go', id, { signalId: `s${id}` });
+    const result = await executor.run();
+    expect(nodesOf(result)).toMatchObject({ own: expect.any(Number) });
+    expect(
+      JSON.stringify(nodesOf(result))
+        .match(/[1-4](?=[,}])/g)
+        ?.sort(),
+    ).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('is handed on by the next owner when its sender died before it reached the child', async () => {
+    const storage = createMemoryRunStorage({ namespace: 'test' });
+    const world = await worldOf({ c: child('paid') }, {}, storage);
+    await (await world.open()).run();
+    const dying = await world.open({ storage: withAppend(storage, 'STORE_BUSY', /^r1\./) });
+    await codeOf(dying.signal('paid', 7, { signalId: 'p-1' }));
+    expect((await world.types()).at(-1)).toBe('signal-received');
+    await (await world.open()).signal('paid', 7, { signalId: 'p-1' });
+    expect(nodesOf(await (await world.open()).run())).toEqual({ c: { nodes: { d0: 7 } } });
+  });
+
+  test('reaches a child that waits in one branch while another one works', async () => {
+    const [working, done] = [gate(), gate()];
+    const nodes = {
+      w: waitFor('paid'),
+      after: dataNode(() => working.open()),
+      long: dataNode(async () => done.opened),
+    };
+    const graph = dagOf(Object.keys(nodes), { edges: ['w>after'] });
+    const world = await worldOf({ c: graphNode({ graph, nodes }) });
+    const executor = await world.open();
+    const result = executor.run();
+    const isPaused = async () => {
+      const child = (await world.storage.runIndex.list({})).runs.find(({ runId }) => runId !== RUN);
+      const events = child === undefined ? [] : await eventsOf(world.storage, child.runId);
+      return typesOf(events).includes('node-paused');
+    };
+    while (!(await isPaused())) await nextTurn();
+    await executor.signal('paid', 7, { signalId: 'p-1' });
+    await working.opened;
+    done.open();
+    expect((await result).kind).toBe('complete');
   });
 });
