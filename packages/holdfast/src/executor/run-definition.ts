@@ -197,8 +197,8 @@ export async function readInputs(
 
 function existing(runId: string, cause: Error): StorageError {
   const text =
-    `Run ${runId} exists already. Go on with it (driveRun, createGraphExecutor), or store this one ` +
-    'under another id.';
+    `Run ${runId} exists already. Go on with it (driveRun, createGraphExecutor), ` +
+    'or store this one under another id.';
   return new StorageError('SEQUENCE_CONFLICT', text, { runId }, cause);
 }
 

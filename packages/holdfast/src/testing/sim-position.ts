@@ -2,7 +2,8 @@
  * One position as the simulation's own reading of a log has it. It is written apart from the
  * library's fold, from the words of the design, so that one can be wrong without the other.
  */
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { EventEnvelope } from '../history/envelope.ts';
 
 export type SimStatus = 'queued' | 'running' | 'paused' | 'settled';
 
@@ -61,4 +62,12 @@ export function dispatchedPosition(payload: JsonObject): SimPosition {
 
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
+}
+
+export function isUndo({ position }: SimPosition): boolean {
+  return position.startsWith('undo/');
+}
+
+export function payloadOf({ payload }: EventEnvelope): JsonObject {
+  return isJsonObject(payload) ? payload : {};
 }

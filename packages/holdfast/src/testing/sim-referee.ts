@@ -12,10 +12,17 @@ import {
   provesDead,
 } from './sim-lane-referee.ts';
 import type { NodePlan, RunPlan } from './sim-plan.ts';
-import { dispatchedPosition, type SimPosition, type SimStep, textOf } from './sim-position.ts';
+import {
+  dispatchedPosition,
+  isUndo,
+  payloadOf,
+  type SimPosition,
+  type SimStep,
+  textOf,
+} from './sim-position.ts';
 import { ProbeReferee } from './sim-probe-referee.ts';
 import { outcomeFault, type StoreTrouble } from './sim-verdict.ts';
-import { SimViolation } from './sim-violation.ts';
+import { violationOf } from './sim-violation.ts';
 
 export interface RefereeOptions {
   readonly runId: string;
@@ -446,9 +453,8 @@ export class SimReferee {
     }
     if (event.type !== 'graph:timer-fired') this.#answered.add(pauseId);
     if (event.type === 'graph:timer-fired') {
-      if (position.dueAt === null || event.timestamp < position.dueAt) {
-        this.#violate(event, `it is due at ${position.dueAt}`);
-      }
+      const isEarly = position.dueAt === null || event.timestamp < position.dueAt;
+      if (isEarly) this.#violate(event, `it is due at ${position.dueAt}`);
     } else if (event.type === 'graph:pause-answered') {
       const answer = payload['answer'];
       const allows = isJsonObject(answer) && answer['decision'] === 'allow';
@@ -488,19 +494,8 @@ export class SimReferee {
   }
 
   #violate(event: EventEnvelope, rule: string): never {
-    throw new SimViolation(
-      `run ${this.runId}, event ${event.sequence} ${event.type} ` +
-        `${JSON.stringify(event.payload).slice(0, 200)}: ${rule}`,
-    );
+    throw violationOf(this.runId, event, rule);
   }
 }
 
 const RECEIPT = 'graph:engine-attempt-recorded';
-
-function payloadOf({ payload }: EventEnvelope): JsonObject {
-  return isJsonObject(payload) ? payload : {};
-}
-
-function isUndo({ position }: SimPosition): boolean {
-  return position.startsWith('undo/');
-}

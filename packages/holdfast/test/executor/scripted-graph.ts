@@ -3,6 +3,7 @@ import {
   compileGraph,
   createGraphExecutor,
   type GraphCommand,
+  type GraphDescriptionInput,
   type GraphExecutor,
   type NodeBinding,
   type RunStorage,
@@ -31,7 +32,6 @@ export function scriptedGraph(
     const position = `retry ${place}`;
     return { kind: 'dispatch', nodeId: first, input: null, position, retryOf };
   });
-  const unknown = { kind: 'unknown', reason: 'a test decides' } as const;
   return compileGraph(
     {
       kind: 'scripted',
@@ -54,33 +54,7 @@ export function scriptedGraph(
           const position = String(state.said + 1);
           return [{ kind: 'dispatch', input: null, position, ...next }];
         },
-        describe: () => ({
-          inputContract: {},
-          outputContract: {},
-          phases: [{ id: 'p', name: 'P', nodeIds }],
-          nodes: nodeIds.map((id) => ({
-            id,
-            phaseId: 'p',
-            inputContract: {},
-            outputContract: {},
-            laneId: null,
-          })),
-          policies: {
-            retry: null,
-            stop: null,
-            concurrency: null,
-            write: null,
-            budget: null,
-            action: null,
-          },
-          executionLanes: [],
-          requestedPermissions: [],
-          bounds: {
-            dispatches: { min: { kind: 'known', value: 0 }, max: unknown },
-            maxConcurrency: unknown,
-            maxFanOut: unknown,
-          },
-        }),
+        describe: () => descriptionOf(nodeIds),
       }),
     },
     {
@@ -91,6 +65,38 @@ export function scriptedGraph(
       edges: [],
     },
   );
+}
+
+const unknown = { kind: 'unknown', reason: 'a test decides' } as const;
+
+function descriptionOf(nodeIds: readonly string[]): GraphDescriptionInput {
+  return {
+    inputContract: {},
+    outputContract: {},
+    phases: [{ id: 'p', name: 'P', nodeIds }],
+    nodes: nodeIds.map((id) => ({
+      id,
+      phaseId: 'p',
+      inputContract: {},
+      outputContract: {},
+      laneId: null,
+    })),
+    policies: {
+      retry: null,
+      stop: null,
+      concurrency: null,
+      write: null,
+      budget: null,
+      action: null,
+    },
+    executionLanes: [],
+    requestedPermissions: [],
+    bounds: {
+      dispatches: { min: { kind: 'known', value: 0 }, max: unknown },
+      maxConcurrency: unknown,
+      maxFanOut: unknown,
+    },
+  };
 }
 
 /** A stored run `r1` of a scripted graph; what is returned opens it as a new process would. */

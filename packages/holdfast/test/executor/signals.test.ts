@@ -1,6 +1,7 @@
 /** What becomes of a message from outside: in a run that nobody drives, and in a tree of runs. */
 import {
   dataNode,
+  type GraphEvent,
   graphNode,
   isHoldfastError,
   type JsonObject,
@@ -25,9 +26,10 @@ const codeOf = async (promise: Promise<unknown>) =>
 /** Waits at `w`; its fold demands an order that lists items. */
 const orders = {
   nodes: { w: null },
-  reduce: ({ type, payload }: Told) => {
-    if (type !== 'signal-received' || payload['name'] !== 'order') return;
-    const { items } = payload['payload'] as { readonly items: readonly string[] };
+  reduce: ({ type, payload }: GraphEvent) => {
+    const { name, payload: order } = payload as JsonObject;
+    if (type !== 'signal-received' || name !== 'order') return;
+    const { items } = order as { readonly items: readonly string[] };
     if (items.length === 0) throw new Error('An order lists something.');
   },
   decide: (told: readonly Told[]) => {
@@ -196,7 +198,7 @@ describe('a signal in a tree of runs', () => {
     ).toEqual(['1', '2', '3', '4']);
   });
 
-  test('is handed on by the next owner when its sender died before it reached the child', async () => {
+  test('is handed on by the next owner when its sender died first', async () => {
     const storage = createMemoryRunStorage({ namespace: 'test' });
     const world = await worldOf({ c: child('paid') }, {}, storage);
     await (await world.open()).run();
