@@ -71,3 +71,8 @@ export function isUndo({ position }: SimPosition): boolean {
 export function payloadOf({ payload }: EventEnvelope): JsonObject {
   return isJsonObject(payload) ? payload : {};
 }
+
+/** Whether an answer to a policy's question allows what was asked about. */
+export function allows({ answer }: JsonObject): boolean {
+  return isJsonObject(answer) && answer['decision'] === 'allow';
+}

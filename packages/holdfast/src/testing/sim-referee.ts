@@ -13,6 +13,7 @@ import {
 } from './sim-lane-referee.ts';
 import type { NodePlan, RunPlan } from './sim-plan.ts';
 import {
+  allows,
   dispatchedPosition,
   isUndo,
   payloadOf,
@@ -456,9 +457,7 @@ export class SimReferee {
       const isEarly = position.dueAt === null || event.timestamp < position.dueAt;
       if (isEarly) this.#violate(event, `it is due at ${position.dueAt}`);
     } else if (event.type === 'graph:pause-answered') {
-      const answer = payload['answer'];
-      const allows = isJsonObject(answer) && answer['decision'] === 'allow';
-      if (pause.kind === 'policy' && allows) pause.allowed = true;
+      if (pause.kind === 'policy' && allows(payload)) pause.allowed = true;
     } else this.#reconciled(position, payload);
   }
 
