@@ -137,6 +137,11 @@ export class ChildRuns {
     this.#checks.set(position, preflightEventId);
   }
 
+  /** What a drive has not come to is no wish of the next one. */
+  forgetChecks(): void {
+    this.#checks.clear();
+  }
+
   #takeChecks(position: string): string | null {
     const preflightEventId = this.#checks.get(position) ?? null;
     this.#checks.delete(position);

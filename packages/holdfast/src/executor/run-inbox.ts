@@ -43,8 +43,12 @@ export function createRunInbox(driver: Driver, settings: ExecutorSettings): Chil
   return Object.freeze({
     runId: settings.stream.streamId,
     run: (signal?: AbortSignal) => driver.drive(signal, NOTHING_RESUMED),
-    resume: async (target: ResumeTarget, signal?: AbortSignal) =>
-      driver.drive(signal, await ownTarget(driver, resumed(target))),
+    resume: async (target: ResumeTarget, signal?: AbortSignal) => {
+      const asked = resumed(target);
+      const own = await ownTarget(driver, asked);
+      const drive = driver.drive(signal, own);
+      return own === asked ? drive : drive.finally(() => driver.children.forgetChecks());
+    },
     answer: (pauseId: string, answer: JsonValue, options: { readonly by: string }) =>
       inbox.answer(pauseId, answer, options),
     reconcile: (pauseId: string, reconciliation: Reconciliation) =>

@@ -119,7 +119,12 @@ describe('engine checks of a child that have paused', () => {
     expect(calls).toBe(1);
     const other = (await open()).resume({ preflightEventId: `${preflightEventId}0` });
     expect(await refusal(other)).toMatchObject({ code: 'RESUME_EVENT_MISMATCH' });
-    const result = await (await open()).resume({ preflightEventId });
+    const executor = await open();
+    const halted = executor.resume({ preflightEventId }, AbortSignal.abort());
+    expect(await refusal(halted)).toMatchObject({ code: 'ABORTED' });
+    expect(await executor.resume('dag/c/1')).toMatchObject({ kind: 'pause' });
+    expect(calls).toBe(1);
+    const result = await executor.resume({ preflightEventId });
     expect(result).toMatchObject({ kind: 'complete' });
   });
 });

@@ -3,12 +3,12 @@ import {
   compileGraph,
   createGraphExecutor,
   type GraphCommand,
-  type GraphDescriptionInput,
   type GraphExecutor,
   type NodeBinding,
   type RunStorage,
   startRun,
 } from 'holdfast';
+import { plainDescription } from '../support/plain-description.ts';
 
 /** One dispatch, at position `1` for the first thing said and so on; or an end, or a pause. */
 export type Said =
@@ -54,7 +54,7 @@ export function scriptedGraph(
           const position = String(state.said + 1);
           return [{ kind: 'dispatch', input: null, position, ...next }];
         },
-        describe: () => descriptionOf(nodeIds),
+        describe: () => plainDescription(Object.fromEntries(nodeIds.map((id) => [id, null]))),
       }),
     },
     {
@@ -65,38 +65,6 @@ export function scriptedGraph(
       edges: [],
     },
   );
-}
-
-const unknown = { kind: 'unknown', reason: 'a test decides' } as const;
-
-function descriptionOf(nodeIds: readonly string[]): GraphDescriptionInput {
-  return {
-    inputContract: {},
-    outputContract: {},
-    phases: [{ id: 'p', name: 'P', nodeIds }],
-    nodes: nodeIds.map((id) => ({
-      id,
-      phaseId: 'p',
-      inputContract: {},
-      outputContract: {},
-      laneId: null,
-    })),
-    policies: {
-      retry: null,
-      stop: null,
-      concurrency: null,
-      write: null,
-      budget: null,
-      action: null,
-    },
-    executionLanes: [],
-    requestedPermissions: [],
-    bounds: {
-      dispatches: { min: { kind: 'known', value: 0 }, max: unknown },
-      maxConcurrency: unknown,
-      maxFanOut: unknown,
-    },
-  };
 }
 
 /** A stored run `r1` of a scripted graph; what is returned opens it as a new process would. */

@@ -18,6 +18,7 @@ import {
   startRun,
 } from 'holdfast';
 import { createMemoryRunStorage } from 'holdfast/storage/memory';
+import { plainDescription } from '../support/plain-description.ts';
 import { eventsOf, typesOf } from '../support/stored-events.ts';
 
 export const RUN = 'r1';
@@ -39,13 +40,7 @@ export interface Script {
   readonly reduce?: (event: GraphEvent) => void;
 }
 
-const known = (value: number) => ({ kind: 'known', value }) as const;
-const unknown = { kind: 'unknown', reason: 'A test decides.' } as const;
-
 export function scripted(script: Script) {
-  const lanes = [
-    ...new Map(Object.values(script.nodes).flatMap((l) => (l ? [[l.id, l]] : []))).values(),
-  ];
   const ids = Object.keys(script.nodes);
   const type: GraphType<GraphDefinition, readonly JsonValue[], GraphEvent, GraphRequirements> = {
     kind: 'scripted',
@@ -59,33 +54,7 @@ export function scripted(script: Script) {
       },
       decide: (told) => script.decide(told as unknown as readonly Told[]),
       ...(script.validate === undefined ? {} : { validateNodeResult: script.validate }),
-      describe: () => ({
-        inputContract: {},
-        outputContract: {},
-        phases: [{ id: 'all', name: 'All', nodeIds: ids }],
-        nodes: ids.map((id) => ({
-          id,
-          phaseId: 'all',
-          inputContract: {},
-          outputContract: {},
-          laneId: script.nodes[id]?.id ?? null,
-        })),
-        policies: {
-          retry: null,
-          stop: null,
-          concurrency: null,
-          write: null,
-          budget: null,
-          action: null,
-        },
-        executionLanes: lanes,
-        requestedPermissions: [],
-        bounds: {
-          dispatches: { min: known(0), max: unknown },
-          maxConcurrency: unknown,
-          maxFanOut: unknown,
-        },
-      }),
+      describe: () => plainDescription(script.nodes),
     }),
   };
   const { definitionVersion = 1 } = script;
